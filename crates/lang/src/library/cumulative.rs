@@ -1,0 +1,280 @@
+//! Cumulative functions: one value per input row, over all rows of its key so far. A NULL changes nothing.
+
+use super::item::{Item, Wire, wire};
+use super::keyed::{Keyed, Step};
+use super::settings::{choice, flag, need_number};
+use super::sorted::{Sorted, insert};
+use super::statistic::{self as st, Use};
+use super::summary::Summary;
+use crate::function::{Argument, Form, Function, Result, State};
+use data::Type;
+
+type Bind = fn(&[Argument]) -> Result<Box<dyn State>>;
+
+const fn cumulative(
+    name: &'static str,
+    parameters: &'static str,
+    summary: &'static str,
+    example: (&'static str, &'static str),
+    bind: Bind,
+) -> Function {
+    Function { name, parameters, summary, example, form: Form::State(bind) }
+}
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    cumulative("cumsum", "X", "The sum so far.", ("cumsum([1,2,,3])", "[1,3,3,6]"), |a| st::sum(a, Running)),
+    cumulative("cumsum2", "X", "The sum of squares so far.", ("cumsum2(4 5)", "[16,41]"), |a| st::sum2(a, Running)),
+    cumulative("cumsum3", "X", "The sum of cubes so far.", ("cumsum3(2 3)", "[8,35]"), |a| st::sum3(a, Running)),
+    cumulative("cumsum4", "X", "The sum of fourth powers so far.", ("cumsum4(2 3)", "[16,97]"), |a| {
+        st::sum4(a, Running)
+    }),
+    cumulative("cumavg", "X", "The mean so far.", ("cumavg([2,3,,4])", "[2,2.5,2.5,3]"), |a| st::avg(a, Running)),
+    cumulative("cumcount", "X", "How many values so far.", ("cumcount([1,,3])", "[1,1,2]"), |a| st::count(a, Running)),
+    cumulative("cumprod", "X", "The product so far.", ("cumprod(2 3 4)", "[2,6,24]"), |a| st::prod(a, Running)),
+    cumulative("cummin", "X", "The smallest so far.", ("cummin([7,4,,9])", "[7,4,4,4]"), |a| st::min(a, Running)),
+    cumulative("cummax", "X", "The greatest so far.", ("cummax(7 4 8)", "[7,7,8]"), |a| st::max(a, Running)),
+    cumulative("cumvar", "X", "The sample variance so far.", ("cumvar(2 3 4)", "[,0.5,1]"), |a| st::var(a, Running)),
+    cumulative("cumvarp", "X", "The population variance so far.", ("cumvarp(2 4)", "[0,1]"), |a| st::varp(a, Running)),
+    cumulative("cumstd", "X", "The sample standard deviation so far.", ("cumstd(2 3 4)", "[,0.707107,1]"), |a| {
+        st::std(a, Running)
+    }),
+    cumulative("cumstdp", "X", "The population standard deviation so far.", ("cumstdp(2 4)", "[0,1]"), |a| {
+        st::stdp(a, Running)
+    }),
+    cumulative("cumskew", "X, [biased=true]", "The skewness so far.", ("cumskew(1 2 3)", "[,0,0]"), |a| {
+        st::skew(a, Running, 1)
+    }),
+    cumulative("cumkurtosis", "X, [biased=true]", "The kurtosis so far.", ("cumkurtosis(1 3)", "[,1]"), |a| {
+        st::kurtosis(a, Running, 1)
+    }),
+    cumulative("cumcovar", "X, Y", "The sample covariance so far.", ("cumcovar(1 2 3, 2 4 6)", "[,1,2]"), |a| {
+        st::covar(a, Running)
+    }),
+    cumulative("cumcovarp", "X, Y", "The population covariance so far.", ("cumcovarp(1 3, 2 6)", "[0,2]"), |a| {
+        st::covarp(a, Running)
+    }),
+    cumulative("cumcorr", "X, Y", "The correlation so far.", ("cumcorr(1 2 3, 2 4 6)", "[,1,1]"), |a| {
+        st::corr(a, Running)
+    }),
+    cumulative("cumbeta", "Y, X", "The slope of Y on X so far.", ("cumbeta(2 4 6, 1 2 3)", "[,2,2]"), |a| {
+        st::beta(a, Running)
+    }),
+    cumulative("cumwsum", "X, Y", "The sum of X weighted by Y so far.", ("cumwsum(1 2, 3 4)", "[3,11]"), |a| {
+        st::wsum(a, Running)
+    }),
+    cumulative("cumwavg", "X, Y", "The mean of X weighted by Y so far.", ("cumwavg(1 3, 1 3)", "[1,2.5]"), |a| {
+        st::wavg(a, Running)
+    }),
+    cumulative(
+        "cumfirstNot",
+        "X, [k]",
+        "The first value so far that is neither NULL nor `k`.",
+        ("cumfirstNot([,1,2,6], 1)", "[,,2,2]"),
+        |a| st::first_not(a, Running),
+    ),
+    cumulative(
+        "cumlastNot",
+        "X, [k]",
+        "The last value so far that is neither NULL nor `k`.",
+        ("cumlastNot([1,2,,4])", "[1,2,2,4]"),
+        |a| st::last_not(a, Running),
+    ),
+    cumulative("cummed", "X", "The median so far.", ("cummed(7 9 5)", "[7,8,7]"), |a| st::med(a, Running)),
+    cumulative(
+        "cumpercentile",
+        "X, percent, [interpolation=`linear]",
+        "The percentile so far.",
+        ("cumpercentile(1 2 3, 25)", "[1,1.25,1.5]"),
+        |a| st::percentile(a, Running, 2, 100.0),
+    ),
+    cumulative(
+        "cumnunique",
+        "X, [ignoreNull=false]",
+        "How many different values so far; NULL is one unless ignored.",
+        ("cumnunique([,1,1,2])", "[1,2,2,3]"),
+        |a| st::nunique(a, Running),
+    ),
+    cumulative(
+        "cummdd",
+        "X, [ratio=true]",
+        "The greatest fall from a peak so far, as a part of it or as a difference.",
+        ("cummdd(100 25 64)", "[0,0.75,0.75]"),
+        |a| st::drawdown(a, Running),
+    ),
+    cumulative(
+        "cumPositiveStreak",
+        "X",
+        "The sum of the positive values since the last one that is not; 0 at one that is not.",
+        ("cumPositiveStreak(1 0 -1 1 2)", "[1,0,0,1,3]"),
+        |a| {
+            need_number(a, 0)?;
+            let streak = |ty| if ty == Type::Double { Keyed::new(Streak, ty) } else { Keyed::new(WholeStreak, ty) };
+            Ok(streak(if a[0].ty.is_integer() || a[0].ty == Type::Bool { Type::Long } else { Type::Double }))
+        },
+    ),
+    cumulative(
+        "cumrank",
+        "X, [ascending=true], [ignoreNA=true], [tiesMethod=`min], [percent=false]",
+        "The rank of a value among all so far, from 0.",
+        ("cumrank(1 3 2 3 4)", "[0,1,1,2,4]"),
+        |a| {
+            need_number(a, 0)?;
+            let rank = Rank {
+                ascending: flag(a, 1, "ascending", true)?,
+                ignore_null: flag(a, 2, "ignoreNA", true)?,
+                ties: choice(a, 3, "tiesMethod", Rank::TIES)?.unwrap_or(0),
+                percent: flag(a, 4, "percent", false)?,
+            };
+            let ty = rank.ty();
+            Ok(Keyed::new(RunningRank(rank), ty))
+        },
+    ),
+];
+
+/// Use as a cumulative function.
+pub(super) struct Running;
+
+impl Use for Running {
+    type Made = Box<dyn State>;
+    fn summary<S: Summary>(self, summary: S, ty: Type) -> Box<dyn State> {
+        Keyed::new(SoFar(summary), ty)
+    }
+    fn sorted<S: Sorted>(self, sorted: S) -> Box<dyn State> {
+        Keyed::new(SortedSoFar(sorted), Type::Double)
+    }
+}
+
+#[derive(Clone)]
+struct SoFar<S>(S);
+
+impl<S: Summary> Step for SoFar<S> {
+    type In = S::In;
+    type Key = S::Slot;
+    type Out = S::Out;
+    #[inline(always)]
+    fn step(&self, key: &mut S::Slot, value: Option<S::In>) -> Option<S::Out> {
+        match value {
+            Some(value) => self.0.add(key, value),
+            None if S::NULLS => self.0.add_null(key),
+            None => {}
+        }
+        self.0.result(key)
+    }
+}
+
+#[derive(Clone)]
+struct SortedSoFar<S>(S);
+
+impl<S: Sorted> Step for SortedSoFar<S> {
+    type In = f64;
+    type Key = Vec<f64>;
+    type Out = f64;
+    fn step(&self, key: &mut Vec<f64>, value: Option<f64>) -> Option<f64> {
+        if let Some(value) = value {
+            insert(key, value);
+        }
+        self.0.of(key)
+    }
+}
+
+/// A running sum of positive values.
+#[derive(Clone)]
+struct Streak;
+
+impl Step for Streak {
+    type In = f64;
+    type Key = f64;
+    type Out = f64;
+    fn step(&self, key: &mut f64, value: Option<f64>) -> Option<f64> {
+        *key = if value? > 0.0 { *key + value? } else { 0.0 };
+        Some(*key)
+    }
+}
+
+/// A running sum of positive whole values.
+#[derive(Clone)]
+struct WholeStreak;
+
+impl Step for WholeStreak {
+    type In = i64;
+    type Key = i64;
+    type Out = i64;
+    fn step(&self, key: &mut i64, value: Option<i64>) -> Option<i64> {
+        *key = if value? > 0 { key.wrapping_add(value?) } else { 0 };
+        Some(*key)
+    }
+}
+
+/// How a value ranks among others.
+#[derive(Clone)]
+pub(super) struct Rank {
+    /// The smallest first?
+    pub ascending: bool,
+    /// Does a NULL have no rank, rather than the lowest?
+    pub ignore_null: bool,
+    /// A place in [`Rank::TIES`].
+    pub ties: usize,
+    /// The part of all that it is at or above, rather than its place?
+    pub percent: bool,
+}
+
+impl Rank {
+    /// Which of the places of equal values counts.
+    pub const TIES: &'static [&'static str] = &["min", "max", "average"];
+
+    /// The type of ranks.
+    pub fn ty(&self) -> Type {
+        if self.percent || self.ties == 2 { Type::Double } else { Type::Int }
+    }
+
+    /// The rank of a value, itself among the sorted ones; NULL comes before all numbers.
+    pub fn of(&self, sorted: &[f64], nulls: usize, value: Option<f64>) -> Option<f64> {
+        let nulls = if self.ignore_null { 0 } else { nulls };
+        let (below, equal) = match value {
+            None if self.ignore_null => return None,
+            None => (0, nulls),
+            Some(value) => {
+                let below = sorted.partition_point(|other| other.order(&value).is_lt());
+                let equal = sorted[below..].partition_point(|other| other.order(&value).is_eq());
+                (below + nulls, equal)
+            }
+        };
+        let all = sorted.len() + nulls;
+        let before = if self.ascending { below } else { all - below - equal };
+        let rank = match self.ties {
+            0 => before as f64,
+            1 => (before + equal - 1) as f64,
+            _ => before as f64 + (equal - 1) as f64 / 2.0,
+        };
+        Some(if self.percent { (rank + 1.0) / all as f64 } else { rank })
+    }
+}
+
+/// The sorted values and the number of NULLs so far.
+#[derive(Clone, Default)]
+struct Ranked {
+    sorted: Vec<f64>,
+    nulls: u64,
+}
+wire!(Ranked { sorted, nulls });
+
+#[derive(Clone)]
+struct RunningRank(Rank);
+
+impl Step for RunningRank {
+    type In = f64;
+    type Key = Ranked;
+    type Out = Rounded;
+    fn step(&self, key: &mut Ranked, value: Option<f64>) -> Option<Rounded> {
+        match value {
+            Some(value) => insert(&mut key.sorted, value),
+            None => key.nulls += 1,
+        }
+        self.0.of(&key.sorted, key.nulls as usize, value).map(Rounded)
+    }
+}
+
+/// A float that goes into a column of whole numbers where that is asked for.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(super) struct Rounded(pub f64);
+wire_newtype!(Rounded);

@@ -1,0 +1,539 @@
+//! Values in the storage classes that functions compute with, and how rows of columns become such values.
+//!
+//! Invariants:
+//! - A state never keeps the codes of two dictionaries: [`Vocabulary`] turns every SYMBOL column into its own.
+//! - Bytes of a state hold texts, never codes.
+
+use crate::diagnostic::Diagnostic;
+use crate::function::{Picked, Result};
+use data::arrow::buffer::{BooleanBuffer, NullBuffer};
+use data::{Column, Dictionary, Physical, Remap, Scalar, Type};
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// A value as functions compute with it: a float, a whole number (temporal values and BOOL too), the digits of a
+/// decimal, a symbol's code, or anything else as a scalar.
+pub(super) trait Item: Input + Wire + Default + PartialEq {
+    /// A column of these values; `ty` must be stored so that it can hold them.
+    fn column(ty: Type, values: Vec<Self>, nulls: Option<NullBuffer>, vocabulary: &Vocabulary) -> Column;
+    /// The order of values; NaN comes before all numbers, so that it is a total one.
+    fn order(&self, other: &Self) -> Ordering;
+}
+
+/// What a function takes from each row: one value, several, or only whether there is one.
+pub(super) trait Input: Clone + Send + Sync + 'static {
+    /// Calls `f` with each row's number and value, `None` for NULL. Of several arguments any NULL makes the row NULL.
+    fn each(args: &[Picked], vocabulary: &mut Vocabulary, f: impl FnMut(usize, Option<Self>)) -> Result<()>;
+}
+
+/// A code of the dictionary of a [`Vocabulary`].
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Code(u32);
+
+/// The one dictionary whose codes a state holds: that of the first SYMBOL column it meets.
+#[derive(Debug, Default)]
+pub(super) struct Vocabulary {
+    dictionary: Option<Arc<Dictionary>>,
+    /// The map from the dictionary met last, where that is another one.
+    other: Option<(u64, Remap)>,
+}
+
+impl Vocabulary {
+    /// The codes of a SYMBOL column in this dictionary.
+    fn codes(&mut self, column: &Column) -> Result<Column> {
+        let theirs = column.dictionary().expect("a SYMBOL column has a dictionary");
+        if column.null_count() == column.len() {
+            return Ok(column.clone());
+        }
+        let mine = self.dictionary.get_or_insert_with(|| theirs.clone());
+        if mine.id() == theirs.id() {
+            return Ok(column.clone());
+        }
+        if self.other.as_ref().is_none_or(|(id, _)| *id != theirs.id()) {
+            self.other = Some((theirs.id(), Remap::default()));
+        }
+        let (_, remap) = self.other.as_mut().expect("set just now");
+        let map = remap.extend(theirs, mine)?;
+        // What stands under a NULL may be a code past the end.
+        let codes: Vec<u32> = column.codes().iter().map(|&code| map.get(code as usize).copied().unwrap_or(0)).collect();
+        Ok(Column::of_codes(codes, column.validity().cloned(), mine.clone()))
+    }
+
+    /// The dictionary; an empty one if no symbol has come yet.
+    fn dictionary(&self) -> Arc<Dictionary> {
+        self.dictionary.clone().unwrap_or_default()
+    }
+
+    /// The same dictionary for a picture of the state.
+    pub fn freeze(&self) -> Vocabulary {
+        Vocabulary { dictionary: self.dictionary.clone(), other: None }
+    }
+
+    /// Writes a state's value.
+    pub fn encode(&self, value: &impl Wire, bytes: &mut Vec<u8>) {
+        value.put(&mut Writer { bytes, dictionary: self.dictionary.as_deref() });
+    }
+
+    /// Reads a state's value and cuts it off the bytes.
+    pub fn decode<T: Wire>(&mut self, bytes: &mut &[u8]) -> Result<T> {
+        T::get(&mut Reader { bytes, vocabulary: self })
+    }
+}
+
+/// One loop over plain values, a copy of it for each of the four cases.
+#[inline(always)]
+fn walk<N: Copy, T>(
+    values: &[N],
+    nulls: Option<&NullBuffer>,
+    rows: Option<&[u32]>,
+    widen: impl Fn(N) -> T,
+    mut f: impl FnMut(usize, Option<T>),
+) {
+    match (rows, nulls) {
+        (None, None) => values.iter().enumerate().for_each(|(row, &value)| f(row, Some(widen(value)))),
+        (None, Some(nulls)) => {
+            let value = |(row, &value): (usize, &N)| f(row, nulls.is_valid(row).then(|| widen(value)));
+            values.iter().enumerate().for_each(value);
+        }
+        (Some(rows), None) => {
+            rows.iter().enumerate().for_each(|(row, &place)| f(row, Some(widen(values[place as usize]))));
+        }
+        (Some(rows), Some(nulls)) => {
+            for (row, &place) in rows.iter().enumerate() {
+                let place = place as usize;
+                f(row, nulls.is_valid(place).then(|| widen(values[place])));
+            }
+        }
+    }
+}
+
+fn mismatch(wanted: &str, found: Type) -> Diagnostic {
+    Diagnostic::new(format!("type mismatch: wanted=`{wanted}`, found=`{found}`"))
+}
+
+impl Input for f64 {
+    fn each(args: &[Picked], _: &mut Vocabulary, f: impl FnMut(usize, Option<f64>)) -> Result<()> {
+        let Picked { column, rows } = args[0];
+        let nulls = column.validity();
+        match column.ty().physical() {
+            Physical::F64 => walk(column.f64s(), nulls, rows, |value| value, f),
+            Physical::I64 => walk(column.i64s(), nulls, rows, |value| value as f64, f),
+            Physical::I32 => walk(column.i32s(), nulls, rows, |value| value as f64, f),
+            _ => {
+                let values = column.to_f64s().ok_or_else(|| mismatch("a number", column.ty()))?;
+                walk(&values, nulls, rows, |value| value, f);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Item for f64 {
+    fn column(ty: Type, values: Vec<f64>, nulls: Option<NullBuffer>, _: &Vocabulary) -> Column {
+        match ty.physical() {
+            Physical::F32 => Column::of_f32(ty, values.into_iter().map(|value| value as f32).collect::<Vec<_>>(), nulls),
+            _ => Column::of_f64(ty, values, nulls),
+        }
+    }
+
+    #[inline(always)]
+    fn order(&self, other: &f64) -> Ordering {
+        self.partial_cmp(other).unwrap_or_else(|| other.is_nan().cmp(&self.is_nan()))
+    }
+}
+
+impl Input for i64 {
+    fn each(args: &[Picked], _: &mut Vocabulary, f: impl FnMut(usize, Option<i64>)) -> Result<()> {
+        let Picked { column, rows } = args[0];
+        let nulls = column.validity();
+        match column.ty().physical() {
+            Physical::I64 => walk(column.i64s(), nulls, rows, |value| value, f),
+            Physical::I32 => walk(column.i32s(), nulls, rows, |value| value as i64, f),
+            _ => {
+                let values = column.to_i64s().ok_or_else(|| mismatch("a whole number", column.ty()))?;
+                walk(&values, nulls, rows, |value| value, f);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Item for i64 {
+    fn column(ty: Type, values: Vec<i64>, nulls: Option<NullBuffer>, _: &Vocabulary) -> Column {
+        macro_rules! narrow {
+            ($of:ident) => {
+                Column::$of(ty, values.into_iter().map(|value| value as _).collect::<Vec<_>>(), nulls)
+            };
+        }
+        match ty.physical() {
+            Physical::Bool => {
+                Column::of_bools(BooleanBuffer::collect_bool(values.len(), |row| values[row] != 0), nulls)
+            }
+            Physical::I8 => narrow!(of_i8),
+            Physical::I16 => narrow!(of_i16),
+            Physical::I32 => narrow!(of_i32),
+            _ => Column::of_i64(ty, values, nulls),
+        }
+    }
+
+    #[inline(always)]
+    fn order(&self, other: &i64) -> Ordering {
+        self.cmp(other)
+    }
+}
+
+impl Input for i128 {
+    fn each(args: &[Picked], _: &mut Vocabulary, f: impl FnMut(usize, Option<i128>)) -> Result<()> {
+        let Picked { column, rows } = args[0];
+        walk(column.decimals(), column.validity(), rows, |value| value, f);
+        Ok(())
+    }
+}
+
+impl Item for i128 {
+    fn column(ty: Type, values: Vec<i128>, nulls: Option<NullBuffer>, _: &Vocabulary) -> Column {
+        Column::of_decimals(ty, values, nulls)
+    }
+
+    fn order(&self, other: &i128) -> Ordering {
+        self.cmp(other)
+    }
+}
+
+impl Input for Code {
+    fn each(args: &[Picked], vocabulary: &mut Vocabulary, f: impl FnMut(usize, Option<Code>)) -> Result<()> {
+        let column = vocabulary.codes(args[0].column)?;
+        walk(column.codes(), column.validity(), args[0].rows, Code, f);
+        Ok(())
+    }
+}
+
+impl Item for Code {
+    fn column(_: Type, values: Vec<Code>, nulls: Option<NullBuffer>, vocabulary: &Vocabulary) -> Column {
+        let codes: Vec<u32> = values.into_iter().map(|code| code.0).collect();
+        Column::of_codes(codes, nulls, vocabulary.dictionary())
+    }
+
+    /// The order of codes, which says nothing of the texts: good for telling values apart.
+    fn order(&self, other: &Code) -> Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+
+impl Default for Other {
+    fn default() -> Other {
+        Other(Scalar::Null)
+    }
+}
+
+/// A value of any other kind: a text, a UUID, a list.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Other(pub Scalar);
+
+impl Input for Other {
+    fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl FnMut(usize, Option<Other>)) -> Result<()> {
+        let Picked { column, rows } = args[0];
+        for row in 0..args[0].len() {
+            let value = column.get(rows.map_or(row, |rows| rows[row] as usize));
+            f(row, (!value.is_null()).then_some(Other(value)));
+        }
+        Ok(())
+    }
+}
+
+impl Item for Other {
+    fn column(ty: Type, values: Vec<Other>, nulls: Option<NullBuffer>, _: &Vocabulary) -> Column {
+        let valid = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+        let values = values.into_iter().enumerate();
+        let values: Vec<Scalar> = values.map(|(row, value)| if valid(row) { value.0 } else { Scalar::Null }).collect();
+        Column::of_scalars(ty, &values)
+    }
+
+    fn order(&self, other: &Other) -> Ordering {
+        order_scalars(&self.0, &other.0)
+    }
+}
+
+/// The order of two values of one type; NULL is the smallest, lists go element by element.
+pub(super) fn order_scalars(a: &Scalar, b: &Scalar) -> Ordering {
+    use Scalar as S;
+    match (a, b) {
+        (S::Null, _) | (_, S::Null) => b.is_null().cmp(&a.is_null()),
+        (S::Text(a), S::Text(b)) => a.cmp(b),
+        (S::Bytes(a), S::Bytes(b)) => a.cmp(b),
+        (S::Uuid(a), S::Uuid(b)) => a.cmp(b),
+        (S::Int(a), S::Int(b)) => a.cmp(b),
+        (S::Bool(a), S::Bool(b)) => a.cmp(b),
+        (S::Decimal(a), S::Decimal(b)) => a.cmp(b),
+        (S::Float(a), S::Float(b)) => a.order(b),
+        (S::List(a), S::List(b)) => {
+            let pairs = (0..a.len().min(b.len())).map(|row| order_scalars(&a.get(row), &b.get(row)));
+            pairs.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
+        }
+        _ => Ordering::Equal,
+    }
+}
+
+impl Input for () {
+    fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl FnMut(usize, Option<()>)) -> Result<()> {
+        let Picked { column, rows } = args[0];
+        match column.validity() {
+            None => (0..args[0].len()).for_each(|row| f(row, Some(()))),
+            Some(nulls) => (0..args[0].len()).for_each(|row| {
+                let place = rows.map_or(row, |rows| rows[row] as usize);
+                f(row, nulls.is_valid(place).then_some(()));
+            }),
+        }
+        Ok(())
+    }
+}
+
+impl Input for (f64, f64) {
+    fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl FnMut(usize, Option<(f64, f64)>)) -> Result<()> {
+        let floats = |arg: &Picked| arg.column.to_f64s().ok_or_else(|| mismatch("a number", arg.column.ty()));
+        let (a, b) = (floats(&args[0])?, floats(&args[1])?);
+        let place = |arg: &Picked, row: usize| arg.rows.map_or(row, |rows| rows[row] as usize);
+        let valid = |arg: &Picked, at: usize| arg.column.validity().is_none_or(|nulls| nulls.is_valid(at));
+        for row in 0..args[0].len() {
+            let (at_a, at_b) = (place(&args[0], row), place(&args[1], row));
+            let both = valid(&args[0], at_a) && valid(&args[1], at_b);
+            f(row, both.then(|| (a[at_a], b[at_b])));
+        }
+        Ok(())
+    }
+}
+
+/// A column in the making, in a function's own storage class.
+pub(super) struct Output<T> {
+    values: Vec<T>,
+    valid: Vec<bool>,
+}
+
+impl<T: Item> Output<T> {
+    /// An empty one with room for this many rows.
+    pub fn of(rows: usize) -> Output<T> {
+        Output { values: Vec::with_capacity(rows), valid: Vec::with_capacity(rows) }
+    }
+
+    /// Adds a value.
+    #[inline(always)]
+    pub fn push(&mut self, value: Option<T>) {
+        self.valid.push(value.is_some());
+        self.values.push(value.unwrap_or_default());
+    }
+
+    /// The column.
+    pub fn column(self, ty: Type, vocabulary: &Vocabulary) -> Column {
+        T::column(ty, self.values, Some(NullBuffer::from(self.valid)), vocabulary)
+    }
+}
+
+/// Runs `$body` with `$t` as the storage class of a type.
+macro_rules! by_class {
+    ($ty:expr, $t:ident => $body:expr) => {{
+        use data::Physical as P;
+        match $ty.physical() {
+            P::F32 | P::F64 => {
+                type $t = f64;
+                $body
+            }
+            P::Bool | P::I8 | P::I16 | P::I32 | P::I64 => {
+                type $t = i64;
+                $body
+            }
+            P::I128 => {
+                type $t = i128;
+                $body
+            }
+            P::Code => {
+                type $t = $crate::library::item::Code;
+                $body
+            }
+            P::Text | P::Bytes | P::Uuid | P::List => {
+                type $t = $crate::library::item::Other;
+                $body
+            }
+        }
+    }};
+}
+pub(super) use by_class;
+
+/// Bytes of a state in the making.
+pub(super) struct Writer<'a> {
+    bytes: &'a mut Vec<u8>,
+    dictionary: Option<&'a Dictionary>,
+}
+
+/// Bytes of a state being read.
+pub(super) struct Reader<'a, 'b> {
+    bytes: &'a mut &'b [u8],
+    vocabulary: &'a mut Vocabulary,
+}
+
+impl<'b> Reader<'_, 'b> {
+    fn take(&mut self, count: usize) -> Result<&'b [u8]> {
+        let split = self.bytes.split_at_checked(count);
+        let (head, tail) = split.ok_or_else(|| Diagnostic::new("a function's state is cut short"))?;
+        *self.bytes = tail;
+        Ok(head)
+    }
+}
+
+/// What a state is made of, as bytes.
+pub(super) trait Wire: Sized {
+    /// Writes it.
+    fn put(&self, to: &mut Writer);
+    /// Reads it.
+    fn get(from: &mut Reader) -> Result<Self>;
+}
+
+macro_rules! wire_numbers {
+    ($($t:ty)*) => { $(
+        impl Wire for $t {
+            fn put(&self, to: &mut Writer) {
+                to.bytes.extend_from_slice(&self.to_le_bytes());
+            }
+            fn get(from: &mut Reader) -> Result<$t> {
+                let bytes = from.take(size_of::<$t>())?;
+                Ok(<$t>::from_le_bytes(bytes.try_into().expect("as many bytes as asked for")))
+            }
+        }
+    )* };
+}
+wire_numbers!(u8 u32 u64 i64 i128 f64);
+
+macro_rules! wire_tuples {
+    ($(($($t:ident $n:tt),*))*) => { $(
+        impl<$($t: Wire),*> Wire for ($($t,)*) {
+            fn put(&self, to: &mut Writer) {
+                $(self.$n.put(to);)*
+            }
+            fn get(from: &mut Reader) -> Result<Self> {
+                Ok(($($t::get(from)?,)*))
+            }
+        }
+    )* };
+}
+wire_tuples! { (A 0, B 1) (A 0, B 1, C 2) (A 0, B 1, C 2, D 3) }
+
+/// Writes and reads the fields of a struct one after another.
+macro_rules! wire {
+    ($name:ident $(<$t:ident>)? { $($field:ident),* }) => {
+        impl $(<$t: Item>)? $crate::library::item::Wire for $name $(<$t>)? {
+            fn put(&self, to: &mut $crate::library::item::Writer) {
+                $($crate::library::item::Wire::put(&self.$field, to);)*
+            }
+            fn get(from: &mut $crate::library::item::Reader) -> $crate::function::Result<Self> {
+                Ok($name { $($field: $crate::library::item::Wire::get(from)?),* })
+            }
+        }
+    };
+}
+pub(super) use wire;
+
+impl Wire for bool {
+    fn put(&self, to: &mut Writer) {
+        (*self as u8).put(to);
+    }
+    fn get(from: &mut Reader) -> Result<bool> {
+        Ok(u8::get(from)? != 0)
+    }
+}
+
+impl<T: Wire> Wire for Option<T> {
+    fn put(&self, to: &mut Writer) {
+        self.is_some().put(to);
+        if let Some(value) = self {
+            value.put(to);
+        }
+    }
+    fn get(from: &mut Reader) -> Result<Option<T>> {
+        Ok(if bool::get(from)? { Some(T::get(from)?) } else { None })
+    }
+}
+
+impl<T: Wire> Wire for Vec<T> {
+    fn put(&self, to: &mut Writer) {
+        (self.len() as u64).put(to);
+        self.iter().for_each(|value| value.put(to));
+    }
+    fn get(from: &mut Reader) -> Result<Vec<T>> {
+        let count = u64::get(from)?;
+        (0..count).map(|_| T::get(from)).collect()
+    }
+}
+
+impl<T: Wire> Wire for std::collections::VecDeque<T> {
+    fn put(&self, to: &mut Writer) {
+        (self.len() as u64).put(to);
+        self.iter().for_each(|value| value.put(to));
+    }
+    fn get(from: &mut Reader) -> Result<Self> {
+        Ok(Vec::get(from)?.into())
+    }
+}
+
+impl Wire for Code {
+    fn put(&self, to: &mut Writer) {
+        let dictionary = to.dictionary.expect("a state with a code has met its dictionary");
+        let text = dictionary.text(self.0);
+        Vec::from(text.as_bytes()).put(to);
+    }
+    fn get(from: &mut Reader) -> Result<Code> {
+        let text = text(Vec::get(from)?)?;
+        let dictionary = from.vocabulary.dictionary.get_or_insert_default();
+        Ok(Code(dictionary.intern(&text)?))
+    }
+}
+
+fn text(bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(|_| Diagnostic::new("a function's state holds a text that is no UTF-8"))
+}
+
+impl Wire for Other {
+    fn put(&self, to: &mut Writer) {
+        use Scalar as S;
+        let mut tagged = |tag: u8, bytes: &[u8]| {
+            tag.put(to);
+            (bytes.len() as u64).put(to);
+            to.bytes.extend_from_slice(bytes);
+        };
+        match &self.0 {
+            S::Null => tagged(0, &[]),
+            S::Bool(value) => tagged(1, &[*value as u8]),
+            S::Int(value) => tagged(2, &value.to_le_bytes()),
+            S::Float(value) => tagged(3, &value.to_le_bytes()),
+            S::Decimal(value) => tagged(4, &value.to_le_bytes()),
+            S::Text(value) => tagged(5, value.as_bytes()),
+            S::Bytes(value) => tagged(6, value),
+            S::Uuid(value) => tagged(7, value),
+            S::List(column) => {
+                tagged(8, column.ty().to_string().as_bytes());
+                let elements: Vec<Other> = (0..column.len()).map(|row| Other(column.get(row))).collect();
+                elements.put(to);
+            }
+        }
+    }
+    fn get(from: &mut Reader) -> Result<Other> {
+        use Scalar as S;
+        let tag = u8::get(from)?;
+        let bytes: Vec<u8> = Vec::get(from)?;
+        let wrong = |_| Diagnostic::new("a function's state holds a value of a wrong length");
+        Ok(Other(match tag {
+            0 => S::Null,
+            1 => S::Bool(bytes == [1]),
+            2 => S::Int(i64::from_le_bytes(bytes.as_slice().try_into().map_err(wrong)?)),
+            3 => S::Float(f64::from_le_bytes(bytes.as_slice().try_into().map_err(wrong)?)),
+            4 => S::Decimal(i128::from_le_bytes(bytes.as_slice().try_into().map_err(wrong)?)),
+            5 => S::Text(text(bytes)?.into()),
+            6 => S::Bytes(bytes.into()),
+            7 => S::Uuid(bytes.as_slice().try_into().map_err(wrong)?),
+            _ => {
+                let unknown = || Diagnostic::new(format!("a function's state holds an unknown value: tag=`{tag}`"));
+                let ty = Type::parse(&text(bytes)?).ok_or_else(unknown)?;
+                let elements: Vec<Other> = Vec::get(from)?;
+                S::List(Arc::new(Column::of_scalars(ty, elements.iter().map(|element| &element.0))))
+            }
+        }))
+    }
+}

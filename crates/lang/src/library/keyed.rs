@@ -1,0 +1,111 @@
+//! What all functions with a state by key share: the state of each key in a paged vector, and one loop over the rows.
+
+use super::item::{Input, Item, Output, Vocabulary, Wire};
+use crate::diagnostic::Diagnostic;
+use crate::function::{Picked, Result, State};
+use data::{Column, Paged, Type};
+
+/// A function of a row and the state of its key.
+pub(super) trait Step: Clone + Send + Sync + 'static {
+    /// What it takes from a row.
+    type In: Input;
+    /// The state of one key; its default is that of a key not seen before.
+    type Key: Clone + Default + Wire + Send + Sync + 'static;
+    /// What it gives.
+    type Out: Item;
+    /// Takes a row and gives its value.
+    fn step(&self, key: &mut Self::Key, value: Option<Self::In>) -> Option<Self::Out>;
+}
+
+/// A [`Step`] for each key.
+pub(super) struct Keyed<S: Step> {
+    step: S,
+    ty: Type,
+    keys: Paged<S::Key>,
+    vocabulary: Vocabulary,
+}
+
+impl<S: Step> Keyed<S> {
+    /// The function with results of this type.
+    pub fn new(step: S, ty: Type) -> Box<dyn State> {
+        Box::new(Keyed { step, ty, keys: Paged::new(), vocabulary: Vocabulary::default() })
+    }
+}
+
+impl<S: Step> State for Keyed<S> {
+    fn types(&self) -> Vec<Type> {
+        vec![self.ty]
+    }
+
+    fn push(&mut self, keys: &[u32], args: &[Column]) -> Result<Vec<Column>> {
+        if let Some(&last) = keys.iter().max() {
+            self.keys.grow(last as usize + 1, S::Key::default());
+        }
+        let picked: Vec<Picked> = args.iter().map(|column| Picked { column, rows: None }).collect();
+        let mut output = Output::of(keys.len());
+        let (step, states) = (&self.step, &mut self.keys);
+        S::In::each(&picked, &mut self.vocabulary, |row, value| {
+            output.push(step.step(&mut states[keys[row] as usize], value));
+        })?;
+        Ok(vec![output.column(self.ty, &self.vocabulary)])
+    }
+
+    fn reset(&mut self, keys: &[u32]) {
+        for &key in keys.iter().filter(|&&key| (key as usize) < self.keys.len()) {
+            self.keys[key as usize] = S::Key::default();
+        }
+    }
+
+    fn snapshot(&mut self) -> Box<dyn State> {
+        let (step, keys) = (self.step.clone(), self.keys.freeze());
+        Box::new(Keyed { step, ty: self.ty, keys, vocabulary: self.vocabulary.freeze() })
+    }
+
+    fn encode(&self, key: u32, bytes: &mut Vec<u8>) {
+        match (key as usize) < self.keys.len() {
+            true => self.vocabulary.encode(&self.keys[key as usize], bytes),
+            false => self.vocabulary.encode(&S::Key::default(), bytes),
+        }
+    }
+
+    fn decode(&mut self, key: u32, bytes: &mut &[u8]) -> Result<()> {
+        self.keys.grow(key as usize + 1, S::Key::default());
+        self.keys[key as usize] = self.vocabulary.decode(bytes)?;
+        Ok(())
+    }
+}
+
+/// A function with several results: its parts take the same rows, each gives one.
+pub(super) struct Several(pub Vec<Box<dyn State>>);
+
+impl State for Several {
+    fn types(&self) -> Vec<Type> {
+        self.0.iter().flat_map(|part| part.types()).collect()
+    }
+
+    fn push(&mut self, keys: &[u32], args: &[Column]) -> Result<Vec<Column>> {
+        let columns: Result<Vec<Vec<Column>>> = self.0.iter_mut().map(|part| part.push(keys, args)).collect();
+        Ok(columns?.into_iter().flatten().collect())
+    }
+
+    fn reset(&mut self, keys: &[u32]) {
+        self.0.iter_mut().for_each(|part| part.reset(keys));
+    }
+
+    fn snapshot(&mut self) -> Box<dyn State> {
+        Box::new(Several(self.0.iter_mut().map(|part| part.snapshot()).collect()))
+    }
+
+    fn encode(&self, key: u32, bytes: &mut Vec<u8>) {
+        self.0.iter().for_each(|part| part.encode(key, bytes));
+    }
+
+    fn decode(&mut self, key: u32, bytes: &mut &[u8]) -> Result<()> {
+        self.0.iter_mut().try_for_each(|part| part.decode(key, bytes))
+    }
+}
+
+/// An error of a function that cannot be bound so.
+pub(super) fn refuse<T>(text: impl Into<String>) -> Result<T> {
+    Err(Diagnostic::new(text))
+}

@@ -1,0 +1,802 @@
+//! Summaries: what a stretch of rows comes to, in a form that the summary of the next stretch can be added to.
+//!
+//! One summary is an aggregate (a slot per group), a cumulative function (a slot per key that is never emptied) and a
+//! moving one (the summary of a window put together from two stretches), so the three cannot differ.
+//!
+//! Invariants:
+//! - `merge` gives what adding the other's rows one after another would give, up to the rounding of floats.
+//! - Rows are added strictly in order, so nothing depends on how they were cut into batches.
+
+use super::item::{Input, Item, Wire, wire};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+/// One kind of summary.
+pub(super) trait Summary: Clone + Send + Sync + 'static {
+    /// What it takes from a row.
+    type In: Input;
+    /// The summary of some rows; its default is that of no row.
+    type Slot: Clone + Default + Wire + Send + Sync + 'static;
+    /// What it comes to.
+    type Out: Item;
+    /// Does a NULL row count, for instance because places are given back?
+    const NULLS: bool = false;
+
+    /// Adds a row with a value.
+    fn add(&self, slot: &mut Self::Slot, value: Self::In);
+    /// Adds a row without a value; called if `NULLS` says so.
+    fn add_null(&self, _: &mut Self::Slot) {}
+    /// Adds the rows of a later stretch.
+    fn merge(&self, into: &mut Self::Slot, from: &Self::Slot);
+    /// What the rows come to.
+    fn result(&self, slot: &Self::Slot) -> Option<Self::Out>;
+}
+
+/// How many values.
+#[derive(Clone)]
+pub(super) struct Count;
+
+impl Summary for Count {
+    type In = ();
+    type Slot = i64;
+    type Out = i64;
+    #[inline(always)]
+    fn add(&self, slot: &mut i64, _: ()) {
+        *slot += 1;
+    }
+    fn merge(&self, into: &mut i64, from: &i64) {
+        *into += from;
+    }
+    fn result(&self, slot: &i64) -> Option<i64> {
+        Some(*slot)
+    }
+}
+
+/// How many rows, NULL or not.
+#[derive(Clone)]
+pub(super) struct Size;
+
+impl Summary for Size {
+    type In = ();
+    type Slot = i64;
+    type Out = i64;
+    const NULLS: bool = true;
+    #[inline(always)]
+    fn add(&self, slot: &mut i64, _: ()) {
+        *slot += 1;
+    }
+    fn add_null(&self, slot: &mut i64) {
+        *slot += 1;
+    }
+    fn merge(&self, into: &mut i64, from: &i64) {
+        *into += from;
+    }
+    fn result(&self, slot: &i64) -> Option<i64> {
+        Some(*slot)
+    }
+}
+
+/// The sum of the values.
+#[derive(Clone)]
+pub(super) struct Sum<T>(std::marker::PhantomData<T>);
+
+impl<T> Sum<T> {
+    /// The sum.
+    pub fn new() -> Sum<T> {
+        Sum(std::marker::PhantomData)
+    }
+}
+
+/// Sums with a way to add: whole numbers go round at the end of their range, as the language's do.
+pub(super) trait Addable: Item {
+    /// The sum of two.
+    fn plus(self, other: Self) -> Self;
+}
+
+impl Addable for f64 {
+    #[inline(always)]
+    fn plus(self, other: f64) -> f64 {
+        self + other
+    }
+}
+
+impl Addable for i64 {
+    #[inline(always)]
+    fn plus(self, other: i64) -> i64 {
+        self.wrapping_add(other)
+    }
+}
+
+impl Addable for i128 {
+    #[inline(always)]
+    fn plus(self, other: i128) -> i128 {
+        self.wrapping_add(other)
+    }
+}
+
+impl<T: Addable + Copy> Summary for Sum<T> {
+    type In = T;
+    type Slot = (T, bool);
+    type Out = T;
+    #[inline(always)]
+    fn add(&self, slot: &mut (T, bool), value: T) {
+        *slot = (slot.0.plus(value), true);
+    }
+    fn merge(&self, into: &mut (T, bool), from: &(T, bool)) {
+        if from.1 {
+            *into = (into.0.plus(from.0), true);
+        }
+    }
+    fn result(&self, slot: &(T, bool)) -> Option<T> {
+        slot.1.then_some(slot.0)
+    }
+}
+
+/// The sum of the values raised to a power.
+#[derive(Clone)]
+pub(super) struct PowerSum(pub i32);
+
+impl Summary for PowerSum {
+    type In = f64;
+    type Slot = (f64, bool);
+    type Out = f64;
+    #[inline(always)]
+    fn add(&self, slot: &mut (f64, bool), value: f64) {
+        *slot = (slot.0 + value.powi(self.0), true);
+    }
+    fn merge(&self, into: &mut (f64, bool), from: &(f64, bool)) {
+        *into = (into.0 + from.0, into.1 | from.1);
+    }
+    fn result(&self, slot: &(f64, bool)) -> Option<f64> {
+        slot.1.then_some(slot.0)
+    }
+}
+
+/// The product of the values.
+#[derive(Clone)]
+pub(super) struct Product;
+
+impl Summary for Product {
+    type In = f64;
+    type Slot = Option<f64>;
+    type Out = f64;
+    #[inline(always)]
+    fn add(&self, slot: &mut Option<f64>, value: f64) {
+        *slot = Some(slot.map_or(value, |product| product * value));
+    }
+    fn merge(&self, into: &mut Option<f64>, from: &Option<f64>) {
+        if let Some(value) = from {
+            self.add(into, *value);
+        }
+    }
+    fn result(&self, slot: &Option<f64>) -> Option<f64> {
+        *slot
+    }
+}
+
+/// The mean of the values.
+#[derive(Clone)]
+pub(super) struct Mean;
+
+impl Summary for Mean {
+    type In = f64;
+    type Slot = (f64, u64);
+    type Out = f64;
+    #[inline(always)]
+    fn add(&self, slot: &mut (f64, u64), value: f64) {
+        *slot = (slot.0 + value, slot.1 + 1);
+    }
+    fn merge(&self, into: &mut (f64, u64), from: &(f64, u64)) {
+        if from.1 > 0 {
+            *into = (into.0 + from.0, into.1 + from.1);
+        }
+    }
+    fn result(&self, slot: &(f64, u64)) -> Option<f64> {
+        (slot.1 > 0).then(|| slot.0 / slot.1 as f64)
+    }
+}
+
+/// The smallest or the greatest value.
+#[derive(Clone)]
+pub(super) struct Extreme<T> {
+    wanted: Ordering,
+    class: std::marker::PhantomData<T>,
+}
+
+impl<T> Extreme<T> {
+    /// The value that stands so to all others.
+    pub fn new(wanted: Ordering) -> Extreme<T> {
+        Extreme { wanted, class: std::marker::PhantomData }
+    }
+}
+
+impl<T: Item> Summary for Extreme<T> {
+    type In = T;
+    type Slot = Option<T>;
+    type Out = T;
+    #[inline(always)]
+    fn add(&self, slot: &mut Option<T>, value: T) {
+        match slot {
+            Some(best) if value.order(best) != self.wanted => {}
+            _ => *slot = Some(value),
+        }
+    }
+    fn merge(&self, into: &mut Option<T>, from: &Option<T>) {
+        if let Some(value) = from {
+            self.add(into, value.clone());
+        }
+    }
+    fn result(&self, slot: &Option<T>) -> Option<T> {
+        slot.clone()
+    }
+}
+
+/// The place of the smallest or the greatest value among the rows, NULL rows counted; the first or the last such.
+#[derive(Clone)]
+pub(super) struct ExtremePlace {
+    /// How the value stands to all others.
+    pub wanted: Ordering,
+    /// The last place where it occurs?
+    pub last: bool,
+}
+
+impl ExtremePlace {
+    fn better(&self, value: f64, than: f64) -> bool {
+        let order = value.order(&than);
+        order == self.wanted || self.last && order == Ordering::Equal
+    }
+}
+
+impl Summary for ExtremePlace {
+    type In = f64;
+    type Slot = (i64, Option<(f64, i64)>);
+    type Out = i64;
+    const NULLS: bool = true;
+    #[inline(always)]
+    fn add(&self, slot: &mut Self::Slot, value: f64) {
+        if slot.1.is_none_or(|(best, _)| self.better(value, best)) {
+            slot.1 = Some((value, slot.0));
+        }
+        slot.0 += 1;
+    }
+    fn add_null(&self, slot: &mut Self::Slot) {
+        slot.0 += 1;
+    }
+    fn merge(&self, into: &mut Self::Slot, from: &Self::Slot) {
+        if let Some((value, place)) = from.1
+            && into.1.is_none_or(|(best, _)| self.better(value, best))
+        {
+            into.1 = Some((value, into.0 + place));
+        }
+        into.0 += from.0;
+    }
+    fn result(&self, slot: &Self::Slot) -> Option<i64> {
+        Some(slot.1.map_or(-1, |(_, place)| place))
+    }
+}
+
+/// The second value of the row where the first one is smallest or greatest.
+#[derive(Clone)]
+pub(super) struct AtExtreme(pub Ordering);
+
+impl Summary for AtExtreme {
+    type In = (f64, f64);
+    type Slot = Option<(f64, f64)>;
+    type Out = f64;
+    fn add(&self, slot: &mut Self::Slot, value: (f64, f64)) {
+        if slot.is_none_or(|best| value.0.order(&best.0) == self.0) {
+            *slot = Some(value);
+        }
+    }
+    fn merge(&self, into: &mut Self::Slot, from: &Self::Slot) {
+        if let Some(value) = from {
+            self.add(into, *value);
+        }
+    }
+    fn result(&self, slot: &Self::Slot) -> Option<f64> {
+        slot.map(|(_, at)| at)
+    }
+}
+
+/// The first or the last row's value, NULL or not.
+#[derive(Clone)]
+pub(super) struct End<T> {
+    last: bool,
+    class: std::marker::PhantomData<T>,
+}
+
+impl<T> End<T> {
+    /// The first or the last.
+    pub fn new(last: bool) -> End<T> {
+        End { last, class: std::marker::PhantomData }
+    }
+}
+
+impl<T: Item> Summary for End<T> {
+    type In = T;
+    type Slot = Option<Option<T>>;
+    type Out = T;
+    const NULLS: bool = true;
+    #[inline(always)]
+    fn add(&self, slot: &mut Self::Slot, value: T) {
+        if self.last || slot.is_none() {
+            *slot = Some(Some(value));
+        }
+    }
+    #[inline(always)]
+    fn add_null(&self, slot: &mut Self::Slot) {
+        if self.last || slot.is_none() {
+            *slot = Some(None);
+        }
+    }
+    fn merge(&self, into: &mut Self::Slot, from: &Self::Slot) {
+        if from.is_some() && (self.last || into.is_none()) {
+            into.clone_from(from);
+        }
+    }
+    fn result(&self, slot: &Self::Slot) -> Option<T> {
+        slot.clone().flatten()
+    }
+}
+
+/// The first or the last value that is neither NULL nor a given one.
+#[derive(Clone)]
+pub(super) struct EndValue<T> {
+    /// The last rather than the first?
+    pub last: bool,
+    /// A value to pass over.
+    pub except: Option<T>,
+}
+
+impl<T: Item> Summary for EndValue<T> {
+    type In = T;
+    type Slot = Option<T>;
+    type Out = T;
+    #[inline(always)]
+    fn add(&self, slot: &mut Option<T>, value: T) {
+        if (self.last || slot.is_none()) && self.except.as_ref() != Some(&value) {
+            *slot = Some(value);
+        }
+    }
+    fn merge(&self, into: &mut Option<T>, from: &Option<T>) {
+        if from.is_some() && (self.last || into.is_none()) {
+            into.clone_from(from);
+        }
+    }
+    fn result(&self, slot: &Option<T>) -> Option<T> {
+        slot.clone()
+    }
+}
+
+/// The place of the first or the last value among the rows; -1 where there is none.
+#[derive(Clone)]
+pub(super) struct EndPlace {
+    /// The last rather than the first?
+    pub last: bool,
+}
+
+impl Summary for EndPlace {
+    type In = ();
+    type Slot = (i64, Option<i64>);
+    type Out = i64;
+    const NULLS: bool = true;
+    fn add(&self, slot: &mut Self::Slot, _: ()) {
+        if self.last || slot.1.is_none() {
+            slot.1 = Some(slot.0);
+        }
+        slot.0 += 1;
+    }
+    fn add_null(&self, slot: &mut Self::Slot) {
+        slot.0 += 1;
+    }
+    fn merge(&self, into: &mut Self::Slot, from: &Self::Slot) {
+        if let Some(place) = from.1
+            && (self.last || into.1.is_none())
+        {
+            into.1 = Some(into.0 + place);
+        }
+        into.0 += from.0;
+    }
+    fn result(&self, slot: &Self::Slot) -> Option<i64> {
+        Some(slot.1.unwrap_or(-1))
+    }
+}
+
+/// Which number [`Spread`] gives.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum SpreadOf {
+    /// Sample variance.
+    Var,
+    /// Population variance.
+    Varp,
+    /// Sample standard deviation.
+    Std,
+    /// Population standard deviation.
+    Stdp,
+    /// Standard error of the mean.
+    Sem,
+}
+
+/// Variance and its kin: count, mean and sum of squared deviations, which lose nothing where values are large and near
+/// each other.
+#[derive(Clone)]
+pub(super) struct Spread(pub SpreadOf);
+
+/// Count, mean, sum of squared deviations from it.
+#[derive(Clone, Default)]
+pub(super) struct SpreadSlot {
+    n: f64,
+    mean: f64,
+    m2: f64,
+}
+wire!(SpreadSlot { n, mean, m2 });
+
+impl Summary for Spread {
+    type In = f64;
+    type Slot = SpreadSlot;
+    type Out = f64;
+    #[inline(always)]
+    fn add(&self, slot: &mut SpreadSlot, value: f64) {
+        slot.n += 1.0;
+        let delta = value - slot.mean;
+        slot.mean += delta / slot.n;
+        slot.m2 += delta * (value - slot.mean);
+    }
+    fn merge(&self, into: &mut SpreadSlot, from: &SpreadSlot) {
+        if into.n == 0.0 || from.n == 0.0 {
+            if into.n == 0.0 {
+                into.clone_from(from);
+            }
+            return;
+        }
+        let n = into.n + from.n;
+        let delta = from.mean - into.mean;
+        into.m2 += from.m2 + delta * delta * into.n * from.n / n;
+        into.mean += delta * from.n / n;
+        into.n = n;
+    }
+    fn result(&self, slot: &SpreadSlot) -> Option<f64> {
+        use SpreadOf as S;
+        let rows_min = if matches!(self.0, S::Varp | S::Stdp) { 1.0 } else { 2.0 };
+        (slot.n >= rows_min).then(|| match self.0 {
+            S::Var => slot.m2 / (slot.n - 1.0),
+            S::Varp => slot.m2 / slot.n,
+            S::Std => (slot.m2 / (slot.n - 1.0)).sqrt(),
+            S::Stdp => (slot.m2 / slot.n).sqrt(),
+            S::Sem => (slot.m2 / (slot.n - 1.0) / slot.n).sqrt(),
+        })
+    }
+}
+
+/// Skewness or kurtosis, by the first four central moments.
+#[derive(Clone)]
+pub(super) struct Shape {
+    /// Kurtosis rather than skewness?
+    pub kurtosis: bool,
+    /// The plain moment ratio rather than the one corrected for the size of the sample?
+    pub biased: bool,
+}
+
+/// Count, mean, sums of the second to fourth powers of deviations from it.
+#[derive(Clone, Default)]
+pub(super) struct ShapeSlot {
+    n: f64,
+    mean: f64,
+    m2: f64,
+    m3: f64,
+    m4: f64,
+}
+wire!(ShapeSlot { n, mean, m2, m3, m4 });
+
+impl Summary for Shape {
+    type In = f64;
+    type Slot = ShapeSlot;
+    type Out = f64;
+    fn add(&self, slot: &mut ShapeSlot, value: f64) {
+        self.merge(slot, &ShapeSlot { n: 1.0, mean: value, ..ShapeSlot::default() });
+    }
+    fn merge(&self, into: &mut ShapeSlot, from: &ShapeSlot) {
+        if into.n == 0.0 || from.n == 0.0 {
+            if into.n == 0.0 {
+                into.clone_from(from);
+            }
+            return;
+        }
+        let (a, b) = (into.clone(), from);
+        let n = a.n + b.n;
+        let delta = b.mean - a.mean;
+        let per = delta / n;
+        into.n = n;
+        into.mean = a.mean + per * b.n;
+        into.m2 = a.m2 + b.m2 + delta * per * a.n * b.n;
+        into.m3 = a.m3
+            + b.m3
+            + delta * per * per * a.n * b.n * (a.n - b.n)
+            + 3.0 * per * (a.n * b.m2 - b.n * a.m2);
+        into.m4 = a.m4
+            + b.m4
+            + delta * per * per * per * a.n * b.n * (a.n * a.n - a.n * b.n + b.n * b.n)
+            + 6.0 * per * per * (a.n * a.n * b.m2 + b.n * b.n * a.m2)
+            + 4.0 * per * (a.n * b.m3 - b.n * a.m3);
+    }
+    fn result(&self, slot: &ShapeSlot) -> Option<f64> {
+        let n = slot.n;
+        let variance = slot.m2 / n;
+        if n < 2.0 || variance < 1e-14 {
+            return None;
+        }
+        if self.kurtosis {
+            let plain = slot.m4 / n / (variance * variance);
+            if self.biased {
+                return Some(plain);
+            }
+            (n > 3.0).then(|| (n - 1.0) / ((n - 2.0) * (n - 3.0)) * ((n + 1.0) * plain - 3.0 * (n - 1.0)) + 3.0)
+        } else {
+            let plain = slot.m3 / n / variance.powf(1.5);
+            if self.biased {
+                return Some(plain);
+            }
+            (n > 2.0).then(|| plain * (n * (n - 1.0)).sqrt() / (n - 2.0))
+        }
+    }
+}
+
+/// Which number [`Joint`] gives.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum JointOf {
+    /// Sample covariance.
+    Covar,
+    /// Population covariance.
+    Covarp,
+    /// Correlation.
+    Corr,
+    /// Slope of the first on the second.
+    Beta,
+}
+
+/// Covariance and its kin.
+#[derive(Clone)]
+pub(super) struct Joint(pub JointOf);
+
+/// Count, means, sums of squared deviations and of their products.
+#[derive(Clone, Default)]
+pub(super) struct JointSlot {
+    n: f64,
+    mean_x: f64,
+    mean_y: f64,
+    xx: f64,
+    yy: f64,
+    xy: f64,
+}
+wire!(JointSlot { n, mean_x, mean_y, xx, yy, xy });
+
+impl Summary for Joint {
+    type In = (f64, f64);
+    type Slot = JointSlot;
+    type Out = f64;
+    #[inline(always)]
+    fn add(&self, slot: &mut JointSlot, (x, y): (f64, f64)) {
+        slot.n += 1.0;
+        let (dx, dy) = (x - slot.mean_x, y - slot.mean_y);
+        slot.mean_x += dx / slot.n;
+        slot.mean_y += dy / slot.n;
+        slot.xx += dx * (x - slot.mean_x);
+        slot.yy += dy * (y - slot.mean_y);
+        slot.xy += dx * (y - slot.mean_y);
+    }
+    fn merge(&self, into: &mut JointSlot, from: &JointSlot) {
+        if into.n == 0.0 || from.n == 0.0 {
+            if into.n == 0.0 {
+                into.clone_from(from);
+            }
+            return;
+        }
+        let n = into.n + from.n;
+        let (dx, dy) = (from.mean_x - into.mean_x, from.mean_y - into.mean_y);
+        let weight = into.n * from.n / n;
+        into.xx += from.xx + dx * dx * weight;
+        into.yy += from.yy + dy * dy * weight;
+        into.xy += from.xy + dx * dy * weight;
+        into.mean_x += dx * from.n / n;
+        into.mean_y += dy * from.n / n;
+        into.n = n;
+    }
+    fn result(&self, slot: &JointSlot) -> Option<f64> {
+        let n = slot.n;
+        match self.0 {
+            JointOf::Covarp => (n >= 1.0).then(|| slot.xy / n),
+            _ if n < 2.0 => None,
+            JointOf::Covar => Some(slot.xy / (n - 1.0)),
+            JointOf::Corr => {
+                let flat = slot.xx / (n - 1.0) < 1e-12 || slot.yy / (n - 1.0) < 1e-12;
+                (!flat).then(|| slot.xy / (slot.xx.sqrt() * slot.yy.sqrt()))
+            }
+            JointOf::Beta => (slot.yy != 0.0).then(|| slot.xy / slot.yy),
+        }
+    }
+}
+
+/// The sum or mean of the first value weighted by the second.
+#[derive(Clone)]
+pub(super) struct Weighted {
+    /// The mean rather than the sum?
+    pub mean: bool,
+}
+
+impl Summary for Weighted {
+    type In = (f64, f64);
+    type Slot = (f64, f64, bool);
+    type Out = f64;
+    #[inline(always)]
+    fn add(&self, slot: &mut Self::Slot, (value, weight): (f64, f64)) {
+        *slot = (slot.0 + value * weight, slot.1 + weight, true);
+    }
+    fn merge(&self, into: &mut Self::Slot, from: &Self::Slot) {
+        if from.2 {
+            *into = (into.0 + from.0, into.1 + from.1, true);
+        }
+    }
+    fn result(&self, slot: &Self::Slot) -> Option<f64> {
+        match self.mean {
+            true => (slot.2 && slot.1 != 0.0).then(|| slot.0 / slot.1),
+            false => slot.2.then_some(slot.0),
+        }
+    }
+}
+
+/// The greatest fall from a peak to a later value, as a part of the peak or as a difference.
+#[derive(Clone)]
+pub(super) struct Drawdown {
+    /// As a part of the peak?
+    pub ratio: bool,
+}
+
+/// Greatest and smallest value, and the greatest fall.
+#[derive(Clone, Default)]
+pub(super) struct DrawdownSlot {
+    range: Option<(f64, f64)>,
+    fall: f64,
+}
+wire!(DrawdownSlot { range, fall });
+
+impl Drawdown {
+    fn fall(&self, peak: f64, value: f64) -> f64 {
+        if self.ratio { (peak - value) / peak } else { peak - value }
+    }
+}
+
+impl Summary for Drawdown {
+    type In = f64;
+    type Slot = DrawdownSlot;
+    type Out = f64;
+    fn add(&self, slot: &mut DrawdownSlot, value: f64) {
+        self.merge(slot, &DrawdownSlot { range: Some((value, value)), fall: 0.0 });
+    }
+    fn merge(&self, into: &mut DrawdownSlot, from: &DrawdownSlot) {
+        into.range = match (into.range, from.range) {
+            (Some((peak, low)), Some((later_peak, later_low))) => {
+                into.fall = into.fall.max(from.fall).max(self.fall(peak, later_low));
+                Some((peak.max(later_peak), low.min(later_low)))
+            }
+            (range, None) => range,
+            (None, range) => {
+                into.fall = from.fall;
+                range
+            }
+        };
+    }
+    fn result(&self, slot: &DrawdownSlot) -> Option<f64> {
+        slot.range.map(|_| slot.fall)
+    }
+}
+
+/// A value as a key of an ordered map.
+#[derive(Clone, PartialEq)]
+pub(super) struct Key<T>(T);
+
+impl<T: Item> Eq for Key<T> {}
+
+impl<T: Item> Ord for Key<T> {
+    fn cmp(&self, other: &Key<T>) -> Ordering {
+        self.0.order(&other.0)
+    }
+}
+
+impl<T: Item> PartialOrd for Key<T> {
+    fn partial_cmp(&self, other: &Key<T>) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// How often each value occurs, and NULL.
+#[derive(Clone)]
+pub(super) struct TallySlot<T> {
+    counts: BTreeMap<Key<T>, i64>,
+    nulls: i64,
+}
+
+impl<T> Default for TallySlot<T> {
+    fn default() -> TallySlot<T> {
+        TallySlot { counts: BTreeMap::new(), nulls: 0 }
+    }
+}
+
+impl<T: Item> Wire for TallySlot<T> {
+    fn put(&self, to: &mut super::item::Writer) {
+        let counts: Vec<(T, i64)> = self.counts.iter().map(|(key, count)| (key.0.clone(), *count)).collect();
+        (counts, self.nulls).put(to);
+    }
+    fn get(from: &mut super::item::Reader) -> crate::function::Result<TallySlot<T>> {
+        let (counts, nulls) = <(Vec<(T, i64)>, i64)>::get(from)?;
+        Ok(TallySlot { counts: counts.into_iter().map(|(value, count)| (Key(value), count)).collect(), nulls })
+    }
+}
+
+impl<T: Item> TallySlot<T> {
+    fn merge(&mut self, from: &TallySlot<T>) {
+        for (key, count) in &from.counts {
+            *self.counts.entry(key.clone()).or_default() += count;
+        }
+        self.nulls += from.nulls;
+    }
+}
+
+/// How many different values.
+#[derive(Clone)]
+pub(super) struct Distinct<T> {
+    ignore_null: bool,
+    class: std::marker::PhantomData<T>,
+}
+
+impl<T> Distinct<T> {
+    /// NULL counts as a value unless it is ignored.
+    pub fn new(ignore_null: bool) -> Distinct<T> {
+        Distinct { ignore_null, class: std::marker::PhantomData }
+    }
+}
+
+impl<T: Item> Summary for Distinct<T> {
+    type In = T;
+    type Slot = TallySlot<T>;
+    type Out = i64;
+    const NULLS: bool = true;
+    fn add(&self, slot: &mut TallySlot<T>, value: T) {
+        *slot.counts.entry(Key(value)).or_default() += 1;
+    }
+    fn add_null(&self, slot: &mut TallySlot<T>) {
+        slot.nulls += 1;
+    }
+    fn merge(&self, into: &mut TallySlot<T>, from: &TallySlot<T>) {
+        into.merge(from);
+    }
+    fn result(&self, slot: &TallySlot<T>) -> Option<i64> {
+        Some(slot.counts.len() as i64 + (slot.nulls > 0 && !self.ignore_null) as i64)
+    }
+}
+
+/// The value that occurs most often; the smallest of several.
+#[derive(Clone)]
+pub(super) struct Mode<T>(std::marker::PhantomData<T>);
+
+impl<T> Mode<T> {
+    /// The mode.
+    pub fn new() -> Mode<T> {
+        Mode(std::marker::PhantomData)
+    }
+}
+
+impl<T: Item> Summary for Mode<T> {
+    type In = T;
+    type Slot = TallySlot<T>;
+    type Out = T;
+    fn add(&self, slot: &mut TallySlot<T>, value: T) {
+        *slot.counts.entry(Key(value)).or_default() += 1;
+    }
+    fn merge(&self, into: &mut TallySlot<T>, from: &TallySlot<T>) {
+        into.merge(from);
+    }
+    fn result(&self, slot: &TallySlot<T>) -> Option<T> {
+        let most = slot.counts.values().max()?;
+        slot.counts.iter().find(|(_, count)| *count == most).map(|(key, _)| key.0.clone())
+    }
+}

@@ -1,0 +1,175 @@
+//! `select`, `exec`, `insert`, `update` and `delete`. A clause may begin on a line of its own.
+
+use super::{Context, Parse, Parser};
+use crate::lexer::Kind;
+use crate::tree::{Expr, ExprKind, MetaItem, Select, StatementKind, Update};
+use std::sync::Arc;
+
+impl Parser {
+    /// `select … from …` as an expression.
+    pub(super) fn select(&mut self) -> Parse<Expr> {
+        let start = self.token().span;
+        let context = Context { sql: true, before_colon: false, ..self.context };
+        let select = self.within(context, Self::clauses)?;
+        Ok(Expr { span: self.since(start), kind: ExprKind::Select(Box::new(select)) })
+    }
+
+    fn clauses(&mut self) -> Parse<Select> {
+        let exec = self.is_word("exec");
+        self.advance();
+        let limit = match self.is_word("top") && matches!(self.ahead(1).kind, Kind::Literal(_)) {
+            true => {
+                self.advance();
+                Some(self.postfix()?)
+            }
+            false => None,
+        };
+        let mut items = vec![];
+        if self.is("*") && self.is_word_at(1, "from") {
+            self.advance();
+        } else {
+            items = self.items()?;
+        }
+        self.expect_word("from")?;
+        let mut select = Select {
+            exec,
+            limit,
+            items,
+            from: self.postfix()?,
+            filter: vec![],
+            group: vec![],
+            context: vec![],
+            csort: vec![],
+            pivot: vec![],
+            having: None,
+            order: vec![],
+        };
+        loop {
+            if self.eat_word("where") {
+                select.filter = self.exprs()?;
+            } else if self.eat_pair("group", "by") {
+                select.group = self.items()?;
+            } else if self.eat_pair("context", "by") {
+                select.context = self.items()?;
+            } else if self.eat_pair("pivot", "by") {
+                select.pivot = self.items()?;
+            } else if self.eat_word("csort") {
+                select.csort = self.keys()?;
+            } else if self.eat_word("having") {
+                select.having = Some(self.expr()?);
+            } else if self.eat_pair("order", "by") {
+                select.order = self.keys()?;
+            } else if self.eat_word("limit") {
+                select.limit = Some(self.expr()?);
+            } else {
+                return Ok(select);
+            }
+        }
+    }
+
+    /// Two words, when both are there: `order` alone may be a variable on the next line.
+    fn eat_pair(&mut self, first: &str, second: &str) -> bool {
+        let found = self.is_word(first) && self.is_word_at(1, second);
+        if found {
+            self.advance();
+            self.advance();
+        }
+        found
+    }
+
+    fn items(&mut self) -> Parse<Vec<MetaItem>> {
+        self.separated(Self::meta_item)
+    }
+
+    fn exprs(&mut self) -> Parse<Vec<Expr>> {
+        self.separated(Self::expr)
+    }
+
+    fn keys(&mut self) -> Parse<Vec<(Expr, bool)>> {
+        self.separated(|p| {
+            let key = p.expr()?;
+            let descending = p.eat_word("desc");
+            if !descending {
+                p.eat_word("asc");
+            }
+            if p.eat_word("nulls") && !p.eat_word("first") && !p.eat_word("last") {
+                return Err(p.unexpected("`first` or `last`"));
+            }
+            Ok((key, descending))
+        })
+    }
+
+    fn separated<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.eat(",") {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// `insert into table (columns) values (…)`.
+    pub(super) fn insert(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        self.expect_word("into")?;
+        // The columns' brackets would be read as a call.
+        let table = self.table_path()?;
+        let mut columns: Vec<Arc<str>> = vec![];
+        if self.eat("(") {
+            columns = self.list(")", |p| p.name("a column"))?.into_iter().flatten().collect();
+        }
+        self.expect_word("values")?;
+        self.expect("(")?;
+        let values = self.args(")")?;
+        let missing = self.token().span;
+        let values: Option<Vec<Expr>> = values.into_iter().map(|arg| arg.value).collect();
+        match values {
+            Some(values) => Ok(StatementKind::Insert(table, columns, values)),
+            None => Err(self.fail(crate::diagnostic::Diagnostic::at(missing, "syntax error: expected a value for each column"))),
+        }
+    }
+
+    /// A name with members behind it.
+    fn table_path(&mut self) -> Parse<Expr> {
+        let start = self.token().span;
+        let mut table = Expr { span: start, kind: ExprKind::Name(self.name("a table")?) };
+        while self.eat(".") {
+            self.raise()?;
+            let kind = ExprKind::Member(Box::new(table), self.name("a name")?);
+            table = Expr { span: self.since(start), kind };
+        }
+        Ok(table)
+    }
+
+    /// `update table set a = x where … context by …`.
+    pub(super) fn update(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        let table = self.postfix()?;
+        self.expect_word("set")?;
+        let context = Context { sql: true, ..self.context };
+        self.within(context, |p| {
+            let set = p.separated(|p| {
+                let column = p.name("a column")?;
+                p.expect("=")?;
+                Ok((column, p.expr()?))
+            })?;
+            let mut update = Update { table, set, filter: vec![], context: vec![] };
+            if p.eat_word("where") {
+                update.filter = p.exprs()?;
+            }
+            if p.eat_pair("context", "by") {
+                update.context = p.exprs()?;
+            }
+            Ok(StatementKind::Update(Box::new(update)))
+        })
+    }
+
+    /// `delete from table where …`.
+    pub(super) fn delete(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        self.expect_word("from")?;
+        let table = self.postfix()?;
+        let context = Context { sql: true, ..self.context };
+        let filter = if self.eat_word("where") { self.within(context, Self::exprs)? } else { vec![] };
+        Ok(StatementKind::Delete(table, filter))
+    }
+}

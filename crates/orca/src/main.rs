@@ -1,0 +1,2 @@
+//! The program `orca`.
+fn main() {}
