@@ -32,8 +32,11 @@ pub struct EngineKind {
     /// Its parameters in the order of the script's call, without streams.
     pub parameters: &'static [Parameter],
     /// Checks arguments against the schemas of the inputs. All that is wrong is reported at once.
-    pub bind: fn(&Arguments, &[Input]) -> Result<Box<dyn Spec>, Vec<Diagnostic>>,
+    pub bind: fn(&Arguments, &[Input]) -> Bound,
 }
+
+/// What binding gives.
+pub type Bound = Result<Box<dyn Spec>, Vec<Diagnostic>>;
 
 /// What an engine knows of an input when it is bound.
 #[derive(Debug, Clone)]
@@ -42,6 +45,13 @@ pub struct Input {
     pub schema: Arc<Schema>,
     /// The name by which metrics may address its columns: that of the table it comes from.
     pub name: Option<String>,
+}
+
+impl Input {
+    /// The names that metrics may put before a column.
+    pub(crate) fn prefixes(&self) -> Vec<&str> {
+        self.name.iter().map(String::as_str).collect()
+    }
 }
 
 /// Checked arguments of one engine.

@@ -5,15 +5,28 @@
 //! [`KINDS`].
 
 mod arguments;
+mod birth;
+#[cfg(test)]
+mod check;
+mod duration;
+mod encoding;
+mod frozen_keys;
+mod key_cells;
+mod key_ordinals;
 mod kind;
+mod map;
+mod reactive_state;
 mod rows;
+mod time_series;
+mod typed_arguments;
 
 pub use arguments::{Arguments, Parameter};
-pub use kind::{Clock, Command, Engine, EngineKind, Facts, Frozen, FrozenEngine, Input, Port, Spec, Split};
+pub use kind::{Bound, Clock, Command, Engine, EngineKind, Facts, Frozen, FrozenEngine, Input, Port, Spec, Split};
+pub use map::map;
 pub use rows::{Chunk, ClockOrigin, Counts, LateRow, Origins, Output};
 
 /// Every engine, in the order of the manual.
-pub static KINDS: &[&EngineKind] = &[];
+pub static KINDS: &[&EngineKind] = &[&time_series::KIND, &reactive_state::KIND];
 
 /// The engine of this name, as scripts write it.
 pub fn find(name: &str) -> Option<&'static EngineKind> {

@@ -79,12 +79,17 @@ impl Chunk {
     /// The same rows as a batch of their own, with the origin of each.
     pub fn compact(&self) -> Chunk {
         let Some(selection) = &self.selection else { return self.clone() };
-        let origins = match &self.origins {
+        Chunk { batch: self.batch.take(selection), selection: None, origins: self.compact_origins() }
+    }
+
+    /// The origins of the rows that are meant, one after another.
+    pub fn compact_origins(&self) -> Origins {
+        let Some(selection) = &self.selection else { return self.origins.clone() };
+        match &self.origins {
             Origins::Range(start) => Origins::Rows(selection.iter().map(|row| start + row).collect()),
             Origins::Rows(rows) => Origins::Rows(selection.iter().map(|&row| rows[row as usize]).collect()),
             Origins::Clock(rows) => Origins::Clock(selection.iter().map(|&row| rows[row as usize]).collect()),
-        };
-        Chunk { batch: self.batch.take(selection), selection: None, origins }
+        }
     }
 
     /// The rows whose places in the list of meant rows are `from..to`, without copying.

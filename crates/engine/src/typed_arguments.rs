@@ -115,7 +115,8 @@ impl Arguments {
     /// The error for a column that the input does not have.
     pub fn unknown_column(&self, name: &str, column: &str, schema: &Schema) -> Diagnostic {
         let names = schema.names();
-        let error = self.error(name, format!("names an unknown column: column=`{column}`, known=`{}`", names.join(", ")));
+        let error =
+            self.error(name, format!("names an unknown column: column=`{column}`, known=`{}`", names.join(", ")));
         error.suggest(column, names.iter().map(String::as_str))
     }
 
@@ -132,7 +133,9 @@ impl Arguments {
                 let length = in_unit(*count, letter, unit);
                 if length.is_none() {
                     let units = unit_name(unit);
-                    let message = format!("must be a whole number of {units}, the unit of the time column, given=`{count}{letter}`");
+                    let message = format!(
+                        "must be a whole number of {units}, the unit of the time column, given=`{count}{letter}`"
+                    );
                     errors.push(self.error(name, message));
                 }
                 length

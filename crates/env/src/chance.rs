@@ -1,6 +1,5 @@
 //! Chance, for ids and for spreading things; not for secrets.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where random numbers come from.
@@ -15,8 +14,7 @@ pub struct OsChance;
 
 impl Chance for OsChance {
     fn next(&self) -> u64 {
-        // Each `RandomState` has keys of its own, drawn from the operating system for each thread.
-        RandomState::new().build_hasher().finish()
+        getrandom::u64().expect("the operating system gives random numbers")
     }
 }
 

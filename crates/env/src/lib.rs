@@ -1,12 +1,13 @@
 //! Env: the outside world as traits, each with a real and a simulated form, and no word of the domain.
 //!
-//! Only this crate touches files, the system's clock and chance. Whatever stands above it takes a [`Disk`], a
+//! Only this crate touches files, the system's clock, chance and the process. Whatever stands above it takes a [`Disk`], a
 //! [`Clock`] and a [`Chance`], so that a test can stop the program at any write and set the time by hand.
 
 mod chance;
 mod clock;
 mod disk;
 mod error;
+mod process;
 mod real_disk;
 mod sim_disk;
 
@@ -14,5 +15,6 @@ pub use chance::{Chance, OsChance, SeededChance};
 pub use clock::{Clock, RealClock, SimClock};
 pub use disk::{Append, Disk};
 pub use error::{Error, Kind, Result};
+pub use process::{process_cpu_ns, process_peak_bytes, processors};
 pub use real_disk::RealDisk;
 pub use sim_disk::{Kill, SimDisk};

@@ -51,8 +51,17 @@ pub struct LogicalGraph {
     pub settings: Settings,
     /// The nodes, inputs before consumers.
     pub nodes: Vec<Node>,
-    /// The texts of the user functions that metrics and maps call, each after those it calls itself.
-    pub functions: Vec<String>,
+    /// The user functions that metrics and maps call, in the order of their definition.
+    pub functions: Vec<StoredFunction>,
+}
+
+/// A user function, stored with the graph that calls it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredFunction {
+    /// Its name.
+    pub name: String,
+    /// Its definition, as source text.
+    pub text: String,
 }
 
 /// One operator of a graph.
@@ -138,6 +147,8 @@ pub struct EngineNode {
     pub kind: String,
     /// Parameter and argument, as source text.
     pub arguments: Vec<(String, String)>,
+    /// For each port, the name by which metrics may address its columns: that of the table it comes from.
+    pub input_names: Vec<Option<String>>,
     /// The four facts.
     #[serde(with = "stored::StoredFacts")]
     pub facts: Facts,
@@ -256,17 +267,18 @@ impl LogicalGraph {
 
     /// Gives every node that the user has not named a name made from its operator and the nearest named nodes above
     /// it: `Trade_timeSeriesEngine`. The second of its kind there is called `Trade_timeSeriesEngine_2`. A table's nodes
-    /// are called as the table.
+    /// are called as the table, by its full name where an engine or a table of the graph's own catalog is called so.
     pub fn name_nodes(&mut self) {
-        let mut taken: HashSet<String> = HashSet::new();
+        let engines = self.nodes.iter().filter(|node| node.named && node.operator.table().is_none());
+        let engines: HashSet<String> = engines.map(|node| node.name.to_lowercase()).collect();
         for node in &mut self.nodes {
-            if let Some(table) = node.operator.table() {
-                (node.name, node.named) = (table.table.name().to_string(), true);
-            }
-            if node.named {
-                taken.insert(node.name.to_lowercase());
-            }
+            let Some(TableNode { table, .. }) = node.operator.table() else { continue };
+            let home = table.catalog().to_lowercase() == self.name.catalog().to_lowercase();
+            let bare = home && !engines.contains(&table.name().to_lowercase());
+            (node.name, node.named) = (if bare { table.name().to_string() } else { table.to_string() }, true);
         }
+        let named = self.nodes.iter().filter(|node| node.named);
+        let mut taken: HashSet<String> = named.map(|node| node.name.to_lowercase()).collect();
         for index in 0..self.nodes.len() {
             if self.nodes[index].named {
                 continue;
@@ -284,10 +296,11 @@ impl LogicalGraph {
 
     fn nearest_named<'a>(&'a self, id: NodeId, names: &mut Vec<&'a str>) {
         let node = self.node(id);
+        let name = node.operator.table().map_or(node.name.as_str(), |table| table.table.name());
         if !node.named {
             node.inputs.iter().for_each(|input| self.nearest_named(*input, names));
-        } else if !names.contains(&node.name.as_str()) {
-            names.push(&node.name);
+        } else if !names.contains(&name) {
+            names.push(name);
         }
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// The most letters a part of a name may have.
@@ -79,9 +80,9 @@ pub enum NameError {
 /// The full name of a graph, table or engine.
 #[derive(Debug, Clone)]
 pub struct FullName {
-    catalog: String,
+    catalog: Arc<str>,
     kind: NameKind,
-    name: String,
+    name: Arc<str>,
 }
 
 impl FullName {
@@ -89,7 +90,7 @@ impl FullName {
     pub fn new(catalog: &str, kind: NameKind, name: &str) -> Result<FullName, NameError> {
         check_part(catalog)?;
         check_part(name)?;
-        Ok(FullName { catalog: catalog.to_string(), kind, name: name.to_string() })
+        Ok(FullName { catalog: catalog.into(), kind, name: name.into() })
     }
 
     /// The full name a text means: `catalog.schema.name`, or `schema.name` or `name` in the current catalog.
@@ -103,9 +104,7 @@ impl FullName {
                 FullName::new(current()?, kind, name)
             }
             [schema, name] if schema.eq_ignore_ascii_case(kind.schema()) => FullName::new(current()?, kind, name),
-            [catalog, schema, name] if schema.eq_ignore_ascii_case(kind.schema()) => {
-                FullName::new(catalog, kind, name)
-            }
+            [catalog, schema, name] if schema.eq_ignore_ascii_case(kind.schema()) => FullName::new(catalog, kind, name),
             _ => Err(wrong()),
         }
     }

@@ -98,6 +98,16 @@ static CHECKPOINT_KEYS: &[Key<CheckpointSettings>] = &[
 ];
 
 impl EdgeSettings {
+    /// These settings, and the others where these say nothing.
+    pub fn over(&self, others: &EdgeSettings) -> EdgeSettings {
+        EdgeSettings {
+            batch_rows: self.batch_rows.or(others.batch_rows),
+            throttle_s: self.throttle_s.or(others.throttle_s),
+            time_trigger: self.time_trigger.or(others.time_trigger),
+            source_offset: self.source_offset.or(others.source_offset),
+        }
+    }
+
     /// Takes the entries of `setLocalConfigOnce`.
     pub fn set(&mut self, entries: &Dict) -> Vec<CheckError> {
         each(entries, |name, value| put(self, EDGE_KEYS, name, value), EDGE_KEYS.iter().map(|key| key.name))

@@ -8,7 +8,7 @@ use crate::value::{Args, Host, Value};
 use data::{Column, Scalar, Type};
 
 /// The result of binding or calling a function.
-pub type Result<T> = std::result::Result<T, Diagnostic>;
+pub type Result<T, E = Diagnostic> = std::result::Result<T, E>;
 
 /// One function of the library.
 pub struct Function {
@@ -63,6 +63,9 @@ impl Argument {
 pub enum Form {
     /// One value for each row, from that row alone.
     Row(fn(&[Argument]) -> Result<BoundRow>),
+    /// One value for each row, from that row's values taken together: those of several columns, or the elements of an
+    /// array vector. A plain row function goes through the elements instead.
+    Across(fn(&[Argument]) -> Result<BoundRow>),
     /// One value for many rows.
     Aggregate(fn(&[Argument]) -> Result<Box<dyn Aggregate>>),
     /// One value for each row, from that row and those of its key before it.
@@ -85,13 +88,15 @@ impl Function {
     }
 }
 
+/// A function of columns of equal length to a column of that length.
+pub type Kernel = Box<dyn Fn(&[Column]) -> Result<Column> + Send + Sync>;
+
 /// A row function bound to the types of its arguments.
 pub struct BoundRow {
     /// The type of the result.
     pub ty: Type,
-    /// Columns of equal length, one for each argument that is no setting, to a column of that length. Constant
-    /// arguments come as columns too.
-    pub kernel: Box<dyn Fn(&[Column]) -> Result<Column> + Send + Sync>,
+    /// What computes it, from one column for each argument that is no setting. Constant arguments come as columns too.
+    pub kernel: Kernel,
 }
 
 /// No slot: the row is not counted.

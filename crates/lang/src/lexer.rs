@@ -78,9 +78,9 @@ impl Lexer<'_> {
             let kind = match letter {
                 '"' | '\'' => Some(self.quoted(letter)),
                 '`' => Some(self.backtick()),
-                '0'..='9' => self.number(false),
-                '.' if self.digit_at(1) && !self.after_operand(blank) => self.number(false),
-                '-' if self.sign_of_a_literal(blank) => self.number(true),
+                '0'..='9' => Some(self.number(false)),
+                '.' if self.digit_at(1) && !self.after_operand(blank) => Some(self.number(false)),
+                '-' if self.sign_of_a_literal(blank) => Some(self.number(true)),
                 letter if letter.is_alphabetic() || letter == '_' => Some(self.name()),
                 letter => self.mark(letter, blank),
             };
@@ -259,18 +259,18 @@ impl Lexer<'_> {
         None
     }
 
-    /// A number, a time, or a length of time.
-    fn number(&mut self, negative: bool) -> Option<Kind> {
+    /// A number, a time, or a length of time. A NULL stands for what cannot be read.
+    fn number(&mut self, negative: bool) -> Kind {
         let start = self.at;
         self.at += negative as usize;
         if !negative && let Some((ty, len)) = temporal_shape(self.rest().as_bytes()) {
             self.at += len;
             let text = &self.text[start..self.at];
             return match parse_temporal(ty, text) {
-                Ok(value) => Some(Kind::Literal(Value::Scalar(ty, Scalar::Int(value)))),
+                Ok(value) => Kind::Literal(Value::Scalar(ty, Scalar::Int(value))),
                 Err(error) => {
                     self.fail(start, error.to_string());
-                    None
+                    Kind::Literal(Value::NULL)
                 }
             };
         }
@@ -285,7 +285,8 @@ impl Lexer<'_> {
             real = true;
             self.at += 1;
         }
-        if matches!(self.byte(0), b'e' | b'E') && (self.digit_at(1) || matches!(self.byte(1), b'+' | b'-') && self.digit_at(2))
+        if matches!(self.byte(0), b'e' | b'E')
+            && (self.digit_at(1) || matches!(self.byte(1), b'+' | b'-') && self.digit_at(2))
         {
             real = true;
             self.at += 2;
@@ -297,11 +298,11 @@ impl Lexer<'_> {
             self.at += 1;
         }
         match number_value(negative, &digits, real, &self.text[suffix_start..self.at]) {
-            Ok(value) => Some(Kind::Literal(value)),
+            Ok(value) => Kind::Literal(value),
             Err(message) => {
                 let found = self.text[start..self.at].to_string();
                 self.fail(start, format!("{message}: found=`{found}`"));
-                None
+                Kind::Literal(Value::NULL)
             }
         }
     }
@@ -338,14 +339,22 @@ fn plain_form(letter: char) -> Option<char> {
 fn temporal_shape(text: &[u8]) -> Option<(Type, usize)> {
     let fits = |at: usize, shape: &str| {
         text.len() >= at + shape.len()
-            && shape.bytes().zip(&text[at..]).all(|(want, &have)| {
-                if want == b'd' { have.is_ascii_digit() } else { have == want }
-            })
+            && shape.bytes().zip(&text[at..]).all(
+                |(want, &have)| {
+                    if want == b'd' { have.is_ascii_digit() } else { have == want }
+                },
+            )
     };
     let ends = |at: usize| !text.get(at).is_some_and(|&byte| is_word(byte));
     // The clock at a place: its length and the digits of its fraction.
     let clock = |at: usize| {
-        let hours = if fits(at, "dd:dd:dd") { 2 } else if fits(at, "d:dd:dd") { 1 } else { return None };
+        let hours = if fits(at, "dd:dd:dd") {
+            2
+        } else if fits(at, "d:dd:dd") {
+            1
+        } else {
+            return None;
+        };
         let whole = hours + 6;
         let fraction = match text.get(at + whole) {
             Some(b'.') => text[at + whole + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count(),
@@ -387,7 +396,10 @@ fn temporal_shape(text: &[u8]) -> Option<(Type, usize)> {
 /// The value of a number's digits and the letters behind them.
 fn number_value(negative: bool, digits: &str, real: bool, suffix: &str) -> Result<Value, &'static str> {
     let sign = if negative { -1 } else { 1 };
-    if digits == "00" && !negative && let Some(ty) = null_type(suffix) {
+    if digits == "00"
+        && !negative
+        && let Some(ty) = null_type(suffix)
+    {
         return Ok(Value::Scalar(ty, Scalar::Null));
     }
     if matches!(suffix, "f" | "F") || real && suffix.is_empty() {
@@ -407,7 +419,9 @@ fn number_value(negative: bool, digits: &str, real: bool, suffix: &str) -> Resul
         _ => Err("integer is out of range"),
     };
     match suffix {
-        "" if value.abs() <= i32::MAX as i128 + 1 && value != i32::MAX as i128 + 1 => integer(Type::Int, i32::MAX as i128),
+        "" if value.abs() <= i32::MAX as i128 + 1 && value != i32::MAX as i128 + 1 => {
+            integer(Type::Int, i32::MAX as i128)
+        }
         "i" => integer(Type::Int, i32::MAX as i128),
         "" | "l" | "L" => integer(Type::Long, i64::MAX as i128),
         "h" => integer(Type::Short, i16::MAX as i128),

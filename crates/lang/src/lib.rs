@@ -6,8 +6,19 @@
 
 mod diagnostic;
 pub mod function;
+mod interpreter;
+mod lexer;
+pub mod library;
+mod parser;
+mod printer;
+mod program;
+mod show;
 pub mod tree;
 mod value;
 
 pub use diagnostic::{Diagnostic, Source, Span, nearest};
-pub use value::{Args, Code, Dict, Host, Metric, Object, Table, UserFunction, Value};
+pub use interpreter::{Session, call_function, eval_over, free_names, names_in};
+pub use parser::{HEIGHT_MAX, NESTING_MAX, Parsed, parse, parse_expr};
+pub use printer::column_name;
+pub use program::{Program, ProgramStates, RowProgram, RowValues, Scope, WindowProgram, WindowStates};
+pub use value::{Args, Callee, Code, Dict, Host, Metric, Object, Table, UserFunction, Value};

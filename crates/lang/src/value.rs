@@ -37,6 +37,146 @@ pub enum Value {
     Object(Arc<dyn Object>),
 }
 
+impl Value {
+    /// A bare `NULL`.
+    pub const NULL: Value = Value::Scalar(Type::Void, Scalar::Null);
+
+    /// A STRING; an empty one is its NULL.
+    pub fn text(text: &str) -> Value {
+        Value::Scalar(Type::String, if text.is_empty() { Scalar::Null } else { Scalar::Text(text.into()) })
+    }
+
+    /// An INT.
+    pub fn int(value: i32) -> Value {
+        Value::Scalar(Type::Int, Scalar::Int(value as i64))
+    }
+
+    /// A LONG.
+    pub fn long(value: i64) -> Value {
+        Value::Scalar(Type::Long, Scalar::Int(value))
+    }
+
+    /// A DOUBLE.
+    pub fn double(value: f64) -> Value {
+        Value::Scalar(Type::Double, Scalar::Float(value))
+    }
+
+    /// A BOOL.
+    pub fn bool(value: bool) -> Value {
+        Value::Scalar(Type::Bool, Scalar::Bool(value))
+    }
+
+    /// A STRING vector.
+    pub fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Value {
+        Value::Vector(Column::of_texts(texts.into_iter().map(Some)))
+    }
+
+    /// What these values make when written in a row: a vector if they are scalars of one kind, with the widest of
+    /// their types, else a tuple. NULLs take the type of the others.
+    pub fn vector(values: Vec<Value>) -> Value {
+        let mut common = Type::Void;
+        for value in &values {
+            let joined = match value {
+                // An array vector's cell is a vector, but several of them are a tuple of vectors.
+                Value::Scalar(ty, _) if ty.element().is_none() => vector_type(common, *ty),
+                _ => None,
+            };
+            match joined {
+                Some(ty) => common = ty,
+                None => return Value::Tuple(values),
+            }
+        }
+        let scalars = values.iter().map(|value| match value {
+            Value::Scalar(_, scalar) => scalar,
+            _ => unreachable!("only scalars have a common type"),
+        });
+        Value::Vector(Column::of_scalars(common, scalars))
+    }
+
+    /// Is it a bare `NULL` or the NULL of a type?
+    pub fn is_null(&self) -> bool {
+        matches!(self, Value::Scalar(_, Scalar::Null))
+    }
+
+    /// The text of a STRING or SYMBOL; an empty one for their NULL.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Value::Scalar(ty, Scalar::Null) if ty.is_text() => Some(""),
+            Value::Scalar(_, scalar) => scalar.as_text(),
+            _ => None,
+        }
+    }
+
+    /// The whole number of a scalar.
+    pub fn as_i64(&self) -> Option<i64> {
+        match self {
+            Value::Scalar(ty, scalar) if ty.is_number() => scalar.as_i64(),
+            _ => None,
+        }
+    }
+
+    /// The truth value of a scalar; `None` for NULL and for what has none.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Value::Scalar(_, Scalar::Bool(value)) => Some(*value),
+            Value::Scalar(ty, scalar) if ty.is_number() => scalar.as_f64().map(|value| value != 0.0),
+            _ => None,
+        }
+    }
+
+    /// What it is, as `typestr` says it.
+    pub fn kind(&self) -> String {
+        match self {
+            Value::Scalar(ty, _) => ty.to_string(),
+            Value::Duration(..) => "DURATION".to_string(),
+            Value::Vector(column) if column.ty() == Type::String => "STRING VECTOR".to_string(),
+            Value::Vector(column) => format!("FAST {} VECTOR", column.ty()),
+            Value::Tuple(_) => "ANY VECTOR".to_string(),
+            Value::Pair(a, _) => format!("{} PAIR", a.kind()),
+            Value::Dict(dict) => format!("{}->ANY DICTIONARY", dict.lock().key_type()),
+            Value::Table(_) => "IN-MEMORY TABLE".to_string(),
+            Value::Type(_) => "DATATYPE".to_string(),
+            Value::Builtin(_) | Value::Function(_) => "FUNCTIONDEF".to_string(),
+            Value::Code(_) => "CODE".to_string(),
+            Value::Object(object) => object.class().to_string(),
+        }
+    }
+
+    /// One row of a column; the cell of an array vector is a vector.
+    pub fn of_row(column: &Column, row: usize) -> Value {
+        match column.get(row) {
+            Scalar::List(cell) => Value::Vector(Arc::unwrap_or_clone(cell)),
+            scalar => Value::Scalar(column.ty(), scalar),
+        }
+    }
+
+    /// One text or a vector or tuple of texts, as names; `None` if it is none of these.
+    pub fn names(&self) -> Option<Vec<Arc<str>>> {
+        match self {
+            Value::Tuple(values) => values.iter().map(|value| value.as_text().map(Arc::from)).collect(),
+            Value::Vector(column) => {
+                let texts = column.to_strings()?;
+                Some(texts.texts().iter().map(|text| text.unwrap_or("").into()).collect())
+            }
+            value => Some(vec![value.as_text()?.into()]),
+        }
+    }
+}
+
+/// The type of a vector that holds values of both types as they are; `None` if there is none.
+pub(crate) fn vector_type(a: Type, b: Type) -> Option<Type> {
+    // From narrow to wide.
+    const NUMBERS: [Type; 7] = [Type::Bool, Type::Char, Type::Short, Type::Int, Type::Long, Type::Float, Type::Double];
+    let width = |ty| NUMBERS.iter().position(|&number| number == ty);
+    match (a, b) {
+        (a, b) if a == b => Some(a),
+        (Type::Void, other) | (other, Type::Void) => Some(other),
+        (Type::Long, Type::Float) | (Type::Float, Type::Long) => Some(Type::Double),
+        (a, b) if a.is_text() && b.is_text() => Some(Type::String),
+        (a, b) => Some(NUMBERS[width(a)?.max(width(b)?)]),
+    }
+}
+
 /// A dictionary in the order of insertion.
 #[derive(Debug, Default)]
 pub struct Dict {
@@ -44,6 +184,26 @@ pub struct Dict {
     pub keys: Option<Type>,
     /// Entries.
     pub entries: Vec<(Scalar, Value)>,
+}
+
+impl Dict {
+    /// The type of the keys; STRING for a dictionary that has none yet.
+    pub fn key_type(&self) -> Type {
+        self.keys.unwrap_or(Type::String)
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &Scalar) -> Option<&Value> {
+        self.entries.iter().find(|(known, _)| known == key).map(|(_, value)| value)
+    }
+
+    /// Gives a key a value; a new key goes to the end.
+    pub fn set(&mut self, key: Scalar, value: Value) {
+        match self.entries.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, old)) => *old = value,
+            None => self.entries.push((key, value)),
+        }
+    }
 }
 
 /// A table in memory, shared and growing.
@@ -72,6 +232,8 @@ pub struct UserFunction {
     pub callee: Callee,
     /// Arguments given by partial application; `None` for those still asked for. Empty when none is given.
     pub given: Vec<Option<Value>>,
+    /// User functions in sight where it was written that it refers to, directly or through one another.
+    pub functions: Arc<Vec<Arc<FunctionDef>>>,
 }
 
 /// What a function value calls.
@@ -153,6 +315,12 @@ pub trait Host {
     /// Takes what the script prints.
     fn print(&mut self, text: &str) {
         let _ = text;
+    }
+
+    /// Calls a function value, as `each` does. Only the interpreter can: it is the host of the library's functions.
+    fn apply(&mut self, function: &Value, args: Vec<Value>) -> Result<Value, Diagnostic> {
+        let _ = args;
+        Err(Diagnostic::new(format!("functions cannot be called back here: function=`{}`", function.kind())))
     }
 
     /// The time `now()` gives, in nanoseconds since 1970-01-01; `None` where there is no clock.

@@ -1,2 +1,9 @@
 //! The program `orca`.
-fn main() {}
+
+use clap::Parser;
+use orca::commands::{Cli, run};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    run(Cli::parse())
+}

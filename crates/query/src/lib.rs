@@ -1,1 +1,19 @@
-//! query.
+//! SQL over every table of the catalog: one session over DataFusion, with the language's function library in it.
+//!
+//! Invariants:
+//! - Names match without regard to case; an answer's columns are spelled as the schema, or the alias, spells them.
+//! - Rows of a table come in the order of their offsets unless the query sorts them otherwise.
+//! - The same query over the same rows gives the same answer, whatever the number of partitions.
+
+mod catalog;
+mod error;
+pub mod format;
+mod functions;
+mod names;
+mod order;
+mod provider;
+mod session;
+
+pub use catalog::{Catalog, DEFAULT_SCHEMA, MemoryScan, OFFSET, Picture, Scan};
+pub use error::{Error, Kind, Place, Result};
+pub use session::{Answer, Session};

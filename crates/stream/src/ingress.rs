@@ -100,7 +100,9 @@ impl Ingress {
         }
         let last = entries.last().map(|entry| Clock(entry.clock_ms));
         let clock = JournalClock::start(last, wall_ms, mono_ns);
-        let epoch = entries.first().map_or(0, |entry| entry.epoch - 1);
+        // The epoch before the first one to come: of a replay, or of a journal that goes on.
+        let last_epoch = journal.life(id).map_or(0, |life| life.epoch);
+        let epoch = entries.first().map_or(last_epoch, |entry| entry.epoch - 1);
         let ingress = Ingress {
             journal,
             id,

@@ -134,6 +134,20 @@ impl Scheduler {
         }
     }
 
+    /// Rows that have arrived at the flows and are not journaled yet.
+    pub fn waiting_rows(&self) -> u64 {
+        let flows = self.state.lock().flows.clone();
+        flows.iter().map(|flow| flow.waiting_rows()).sum()
+    }
+
+    /// Sleeps until something changes, or a moment.
+    pub fn rest(&self) {
+        let mut state = self.state.lock();
+        if state.turns.is_empty() {
+            self.wake.wait_for(&mut state, Duration::from_millis(1));
+        }
+    }
+
     /// Ends all pool threads after the turns they are in.
     pub fn shut(&self) {
         self.state.lock().closed = true;
@@ -169,9 +183,8 @@ impl Scheduler {
         }
         let mut state = self.state.lock();
         state.turns.extend(tasks.iter().map(|&task| Turn::Task(flow.clone(), task)));
-        match tasks.len() {
-            1 => self.wake.notify_one(),
-            _ => self.wake.notify_all(),
-        };
+        for _ in tasks {
+            self.wake.notify_one();
+        }
     }
 }

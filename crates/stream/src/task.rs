@@ -7,7 +7,7 @@
 
 use crate::journal::CommandRecord;
 use crate::merge::{merge, runs};
-use crate::table::{Appended, Table, Writer};
+use crate::table::{Appended, Table, Writer, check_of};
 use data::{Batch, Column, Scalar, Type};
 use engine::{Chunk, Clock, ClockOrigin, Command, Counts, Engine, FrozenEngine, Frozen, LateRow, Origins, Output, Port};
 use lang::{Diagnostic, Host};
@@ -130,6 +130,21 @@ pub struct NodeCounts {
     pub counts: Counts,
     /// Rows of an edge dropped because the parallel column was NULL.
     pub null_keys: u64,
+}
+
+impl NodeCounts {
+    /// The counts of two parts of a node together.
+    pub fn plus(&self, other: &NodeCounts) -> NodeCounts {
+        NodeCounts {
+            counts: Counts {
+                rows_in: self.counts.rows_in + other.counts.rows_in,
+                rows_out: self.counts.rows_out + other.counts.rows_out,
+                late: self.counts.late + other.counts.late,
+                rejected: self.counts.rejected + other.counts.rejected,
+            },
+            null_keys: self.null_keys + other.null_keys,
+        }
+    }
 }
 
 /// One parallel instance of a subgraph.
@@ -403,7 +418,7 @@ fn write_table(
     }
     let given_ticked = ticked.iter().map(|chunk| chunk.batch.rows()).sum::<usize>();
     let batch = Batch::concat(batches[0].schema().clone(), &batches)?;
-    let appended = table.append(writer, epoch, 0, &batch).map_err(|error| Diagnostic::new(error.to_string()))?;
+    let appended = table.append(writer, epoch, check_of(&batch), &batch).map_err(|error| Diagnostic::new(error.to_string()))?;
     let (held, accepted) = match appended {
         Appended::New { rows, accepted, .. } => (rows, accepted),
         Appended::Held { rows, .. } => {

@@ -22,7 +22,6 @@ const fn aggregate(
 
 pub(super) static FUNCTIONS: &[Function] = &[
     aggregate("count", "X", "How many values, NULLs left out.", ("count([3,,5,6])", "3"), |a| st::count(a, Grouping)),
-    aggregate("size", "X", "How many rows, NULLs counted.", ("size([3,,5,6])", "4"), |a| st::size(a, Grouping)),
     aggregate("sum", "X", "The sum; LONG for whole numbers.", ("sum([1,2,3,,4])", "10"), |a| st::sum(a, Grouping)),
     aggregate("sum2", "X", "The sum of squares.", ("sum2([1.5,4.6,7.8])", "84.25"), |a| st::sum2(a, Grouping)),
     aggregate("sum3", "X", "The sum of cubes.", ("sum3(1 2 3)", "36"), |a| st::sum3(a, Grouping)),
@@ -37,9 +36,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
     aggregate("sem", "X", "The standard error of the mean.", ("sem(1 1)", "0"), |a| st::sem(a, Grouping)),
     aggregate("first", "X", "The first row's value, NULL or not.", ("first(1 2 3)", "1"), |a| st::first(a, Grouping)),
     aggregate("last", "X", "The last row's value, NULL or not.", ("last(1 2 3)", "3"), |a| st::last(a, Grouping)),
-    aggregate("firstNot", "X, [k]", "The first value that is neither NULL nor `k`.", ("firstNot([,0,3], 0)", "3"), |a| {
-        st::first_not(a, Grouping)
-    }),
+    aggregate(
+        "firstNot",
+        "X, [k]",
+        "The first value that is neither NULL nor `k`.",
+        ("firstNot([,0,3], 0)", "3"),
+        |a| st::first_not(a, Grouping),
+    ),
     aggregate("lastNot", "X, [k]", "The last value that is neither NULL nor `k`.", ("lastNot(1 6 0, 0)", "6"), |a| {
         st::last_not(a, Grouping)
     }),
@@ -114,9 +117,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |a| st::mad(a, Grouping, 1),
     ),
     aggregate("skew", "X, [biased=true]", "The skewness.", ("skew(1 2 3)", "0"), |a| st::skew(a, Grouping, 1)),
-    aggregate("kurtosis", "X, [biased=true]", "The kurtosis, 3 for a normal distribution.", ("kurtosis(1 1 3 3)", "1"), |a| {
-        st::kurtosis(a, Grouping, 1)
-    }),
+    aggregate(
+        "kurtosis",
+        "X, [biased=true]",
+        "The kurtosis, 3 for a normal distribution.",
+        ("kurtosis(1 1 3 3)", "1"),
+        |a| st::kurtosis(a, Grouping, 1),
+    ),
     aggregate("covar", "X, Y", "The sample covariance.", ("covar(1 2 3, 2 4 6)", "2"), |a| st::covar(a, Grouping)),
     aggregate("covarp", "X, Y", "The population covariance.", ("covarp(1 3, 2 6)", "2"), |a| st::covarp(a, Grouping)),
     aggregate("corr", "X, Y", "The correlation.", ("corr(1 2 3, 2 4 6)", "1"), |a| st::corr(a, Grouping)),
@@ -210,7 +217,7 @@ impl<S: Summary> Aggregate for Grouped<S> {
 
 /// All values, for a statistic that needs them sorted.
 #[derive(Clone)]
-struct Collect<S>(S);
+pub(super) struct Collect<S>(pub S);
 
 impl<S: Sorted> Summary for Collect<S> {
     type In = f64;

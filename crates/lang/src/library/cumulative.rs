@@ -1,6 +1,6 @@
 //! Cumulative functions: one value per input row, over all rows of its key so far. A NULL changes nothing.
 
-use super::item::{Item, Wire, wire};
+use super::item::{Item, wire};
 use super::keyed::{Keyed, Step};
 use super::settings::{choice, flag, need_number};
 use super::sorted::{Sorted, insert};
@@ -44,7 +44,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     cumulative("cumskew", "X, [biased=true]", "The skewness so far.", ("cumskew(1 2 3)", "[,0,0]"), |a| {
         st::skew(a, Running, 1)
     }),
-    cumulative("cumkurtosis", "X, [biased=true]", "The kurtosis so far.", ("cumkurtosis(1 3)", "[,1]"), |a| {
+    cumulative("cumkurtosis", "X, [biased=true]", "The kurtosis so far.", ("cumkurtosis(1 2 3)", "[,,1.5]"), |a| {
         st::kurtosis(a, Running, 1)
     }),
     cumulative("cumcovar", "X, Y", "The sample covariance so far.", ("cumcovar(1 2 3, 2 4 6)", "[,1,2]"), |a| {
@@ -108,7 +108,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         ("cumPositiveStreak(1 0 -1 1 2)", "[1,0,0,1,3]"),
         |a| {
             need_number(a, 0)?;
-            let streak = |ty| if ty == Type::Double { Keyed::new(Streak, ty) } else { Keyed::new(WholeStreak, ty) };
+            let streak = |ty| if ty == Type::Double { Keyed::state(Streak, ty) } else { Keyed::state(WholeStreak, ty) };
             Ok(streak(if a[0].ty.is_integer() || a[0].ty == Type::Bool { Type::Long } else { Type::Double }))
         },
     ),
@@ -126,7 +126,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 percent: flag(a, 4, "percent", false)?,
             };
             let ty = rank.ty();
-            Ok(Keyed::new(RunningRank(rank), ty))
+            Ok(Keyed::state(RunningRank(rank), ty))
         },
     ),
 ];
@@ -137,10 +137,10 @@ pub(super) struct Running;
 impl Use for Running {
     type Made = Box<dyn State>;
     fn summary<S: Summary>(self, summary: S, ty: Type) -> Box<dyn State> {
-        Keyed::new(SoFar(summary), ty)
+        Keyed::state(SoFar(summary), ty)
     }
     fn sorted<S: Sorted>(self, sorted: S) -> Box<dyn State> {
-        Keyed::new(SortedSoFar(sorted), Type::Double)
+        Keyed::state(SortedSoFar(sorted), Type::Double)
     }
 }
 
@@ -264,17 +264,12 @@ struct RunningRank(Rank);
 impl Step for RunningRank {
     type In = f64;
     type Key = Ranked;
-    type Out = Rounded;
-    fn step(&self, key: &mut Ranked, value: Option<f64>) -> Option<Rounded> {
+    type Out = f64;
+    fn step(&self, key: &mut Ranked, value: Option<f64>) -> Option<f64> {
         match value {
             Some(value) => insert(&mut key.sorted, value),
             None => key.nulls += 1,
         }
-        self.0.of(&key.sorted, key.nulls as usize, value).map(Rounded)
+        self.0.of(&key.sorted, key.nulls as usize, value)
     }
 }
-
-/// A float that goes into a column of whole numbers where that is asked for.
-#[derive(Clone, Copy, Default, PartialEq)]
-pub(super) struct Rounded(pub f64);
-wire_newtype!(Rounded);

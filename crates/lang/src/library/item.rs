@@ -6,7 +6,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::function::{Picked, Result};
-use data::arrow::buffer::{BooleanBuffer, NullBuffer};
+use data::arrow::buffer::{BooleanBuffer, NullBuffer, NullBufferBuilder};
 use data::{Column, Dictionary, Physical, Remap, Scalar, Type};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -22,6 +22,8 @@ pub(super) trait Item: Input + Wire + Default + PartialEq {
 
 /// What a function takes from each row: one value, several, or only whether there is one.
 pub(super) trait Input: Clone + Send + Sync + 'static {
+    /// How many arguments it is made of.
+    const ARGUMENTS: usize = 1;
     /// Calls `f` with each row's number and value, `None` for NULL. Of several arguments any NULL makes the row NULL.
     fn each(args: &[Picked], vocabulary: &mut Vocabulary, f: impl FnMut(usize, Option<Self>)) -> Result<()>;
 }
@@ -129,10 +131,14 @@ impl Input for f64 {
 }
 
 impl Item for f64 {
-    fn column(ty: Type, values: Vec<f64>, nulls: Option<NullBuffer>, _: &Vocabulary) -> Column {
+    fn column(ty: Type, values: Vec<f64>, nulls: Option<NullBuffer>, vocabulary: &Vocabulary) -> Column {
         match ty.physical() {
-            Physical::F32 => Column::of_f32(ty, values.into_iter().map(|value| value as f32).collect::<Vec<_>>(), nulls),
-            _ => Column::of_f64(ty, values, nulls),
+            Physical::F32 => {
+                Column::of_f32(ty, values.into_iter().map(|value| value as f32).collect::<Vec<_>>(), nulls)
+            }
+            Physical::F64 => Column::of_f64(ty, values, nulls),
+            // Ranks and places are whole.
+            _ => i64::column(ty, values.into_iter().map(|value| value as i64).collect(), nulls, vocabulary),
         }
     }
 
@@ -289,6 +295,8 @@ impl Input for () {
 }
 
 impl Input for (f64, f64) {
+    const ARGUMENTS: usize = 2;
+
     fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl FnMut(usize, Option<(f64, f64)>)) -> Result<()> {
         let floats = |arg: &Picked| arg.column.to_f64s().ok_or_else(|| mismatch("a number", arg.column.ty()));
         let (a, b) = (floats(&args[0])?, floats(&args[1])?);
@@ -303,28 +311,48 @@ impl Input for (f64, f64) {
     }
 }
 
+/// A time and what stands beside it, which may be NULL.
+#[derive(Debug, Clone)]
+pub(super) struct Timed<T> {
+    pub time: i64,
+    pub value: Option<T>,
+}
+
+impl<T: Input> Input for Timed<T> {
+    const ARGUMENTS: usize = 1 + T::ARGUMENTS;
+
+    /// For arguments that are not picked from, as those of functions with a state.
+    fn each(args: &[Picked], vocabulary: &mut Vocabulary, mut f: impl FnMut(usize, Option<Timed<T>>)) -> Result<()> {
+        let column = args[0].column;
+        let times = column.to_i64s().ok_or_else(|| mismatch("a time", column.ty()))?;
+        T::each(&args[1..], vocabulary, |row, value| {
+            f(row, (!column.is_null(row)).then(|| Timed { time: times[row], value }));
+        })
+    }
+}
+
 /// A column in the making, in a function's own storage class.
 pub(super) struct Output<T> {
     values: Vec<T>,
-    valid: Vec<bool>,
+    valid: NullBufferBuilder,
 }
 
 impl<T: Item> Output<T> {
     /// An empty one with room for this many rows.
     pub fn of(rows: usize) -> Output<T> {
-        Output { values: Vec::with_capacity(rows), valid: Vec::with_capacity(rows) }
+        Output { values: Vec::with_capacity(rows), valid: NullBufferBuilder::new(rows) }
     }
 
     /// Adds a value.
     #[inline(always)]
     pub fn push(&mut self, value: Option<T>) {
-        self.valid.push(value.is_some());
+        self.valid.append(value.is_some());
         self.values.push(value.unwrap_or_default());
     }
 
     /// The column.
-    pub fn column(self, ty: Type, vocabulary: &Vocabulary) -> Column {
-        T::column(ty, self.values, Some(NullBuffer::from(self.valid)), vocabulary)
+    pub fn column(mut self, ty: Type, vocabulary: &Vocabulary) -> Column {
+        T::column(ty, self.values, self.valid.finish(), vocabulary)
     }
 }
 

@@ -26,8 +26,8 @@ pub(super) struct Keyed<S: Step> {
 }
 
 impl<S: Step> Keyed<S> {
-    /// The function with results of this type.
-    pub fn new(step: S, ty: Type) -> Box<dyn State> {
+    /// The function as a state of many keys, with results of this type.
+    pub fn state(step: S, ty: Type) -> Box<dyn State> {
         Box::new(Keyed { step, ty, keys: Paged::new(), vocabulary: Vocabulary::default() })
     }
 }
@@ -51,8 +51,9 @@ impl<S: Step> State for Keyed<S> {
     }
 
     fn reset(&mut self, keys: &[u32]) {
-        for &key in keys.iter().filter(|&&key| (key as usize) < self.keys.len()) {
-            self.keys[key as usize] = S::Key::default();
+        let known = self.keys.len();
+        for key in keys.iter().map(|&key| key as usize).filter(|key| *key < known) {
+            self.keys[key] = S::Key::default();
         }
     }
 

@@ -6,7 +6,7 @@ use crate::value::Value;
 use data::{Scalar, Type};
 
 /// The value of a setting; `None` where it is left out.
-pub(super) fn setting<'a>(args: &'a [Argument], place: usize) -> Option<&'a Value> {
+pub(super) fn setting(args: &[Argument], place: usize) -> Option<&Value> {
     let value = args.get(place)?.constant.as_ref()?;
     (!matches!(value, Value::Scalar(Type::Void, Scalar::Null))).then_some(value)
 }

@@ -62,7 +62,13 @@ impl Sorted for Percentile {
             0 => low + (high - low) * part,
             1 => low,
             2 => high,
-            3 => if part <= 0.5 { low } else { high },
+            3 => {
+                if part <= 0.5 {
+                    low
+                } else {
+                    high
+                }
+            }
             _ => (low + high) / 2.0,
         })
     }

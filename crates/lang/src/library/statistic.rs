@@ -3,8 +3,9 @@
 //! A statistic picks its [`Summary`] (or [`Sorted`]) and the type of its result; what becomes of it, a [`Use`] decides.
 
 use super::item::{Other, by_class};
+use super::moments::*;
 use super::settings::{choice, flag, need_number, number};
-use super::sorted::{Median, Percentile, Sorted, Deviation};
+use super::sorted::{Deviation, Median, Percentile, Sorted};
 use super::summary::*;
 use crate::diagnostic::Diagnostic;
 use crate::function::{Argument, Result};
@@ -64,6 +65,8 @@ of_floats! {
     beta(2) Joint(JointOf::Beta);
     wsum(2) Weighted { mean: false };
     wavg(2) Weighted { mean: true };
+    euclidean(2) Distance { tanimoto: false };
+    tanimoto(2) Distance { tanimoto: true };
     at_imax(2) AtExtreme(Ordering::Greater);
     at_imin(2) AtExtreme(Ordering::Less);
 }
@@ -203,4 +206,3 @@ pub(super) fn mad<U: Use>(args: &[Argument], to: U, use_median: usize) -> Result
     need_number(args, 0)?;
     Ok(to.sorted(Deviation { median: flag(args, use_median, "useMedian", false)? }))
 }
-

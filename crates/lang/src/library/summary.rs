@@ -61,7 +61,6 @@ impl Summary for Size {
     type Slot = i64;
     type Out = i64;
     const NULLS: bool = true;
-    #[inline(always)]
     fn add(&self, slot: &mut i64, _: ()) {
         *slot += 1;
     }
@@ -402,245 +401,33 @@ impl Summary for EndPlace {
     }
 }
 
-/// Which number [`Spread`] gives.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum SpreadOf {
-    /// Sample variance.
-    Var,
-    /// Population variance.
-    Varp,
-    /// Sample standard deviation.
-    Std,
-    /// Population standard deviation.
-    Stdp,
-    /// Standard error of the mean.
-    Sem,
-}
-
-/// Variance and its kin: count, mean and sum of squared deviations, which lose nothing where values are large and near
-/// each other.
+/// How far two vectors are apart: by Euclid, or by Tanimoto (1 less the part they share).
 #[derive(Clone)]
-pub(super) struct Spread(pub SpreadOf);
-
-/// Count, mean, sum of squared deviations from it.
-#[derive(Clone, Default)]
-pub(super) struct SpreadSlot {
-    n: f64,
-    mean: f64,
-    m2: f64,
-}
-wire!(SpreadSlot { n, mean, m2 });
-
-impl Summary for Spread {
-    type In = f64;
-    type Slot = SpreadSlot;
-    type Out = f64;
-    #[inline(always)]
-    fn add(&self, slot: &mut SpreadSlot, value: f64) {
-        slot.n += 1.0;
-        let delta = value - slot.mean;
-        slot.mean += delta / slot.n;
-        slot.m2 += delta * (value - slot.mean);
-    }
-    fn merge(&self, into: &mut SpreadSlot, from: &SpreadSlot) {
-        if into.n == 0.0 || from.n == 0.0 {
-            if into.n == 0.0 {
-                into.clone_from(from);
-            }
-            return;
-        }
-        let n = into.n + from.n;
-        let delta = from.mean - into.mean;
-        into.m2 += from.m2 + delta * delta * into.n * from.n / n;
-        into.mean += delta * from.n / n;
-        into.n = n;
-    }
-    fn result(&self, slot: &SpreadSlot) -> Option<f64> {
-        use SpreadOf as S;
-        let rows_min = if matches!(self.0, S::Varp | S::Stdp) { 1.0 } else { 2.0 };
-        (slot.n >= rows_min).then(|| match self.0 {
-            S::Var => slot.m2 / (slot.n - 1.0),
-            S::Varp => slot.m2 / slot.n,
-            S::Std => (slot.m2 / (slot.n - 1.0)).sqrt(),
-            S::Stdp => (slot.m2 / slot.n).sqrt(),
-            S::Sem => (slot.m2 / (slot.n - 1.0) / slot.n).sqrt(),
-        })
-    }
+pub(super) struct Distance {
+    /// By Tanimoto?
+    pub tanimoto: bool,
 }
 
-/// Skewness or kurtosis, by the first four central moments.
-#[derive(Clone)]
-pub(super) struct Shape {
-    /// Kurtosis rather than skewness?
-    pub kurtosis: bool,
-    /// The plain moment ratio rather than the one corrected for the size of the sample?
-    pub biased: bool,
-}
-
-/// Count, mean, sums of the second to fourth powers of deviations from it.
-#[derive(Clone, Default)]
-pub(super) struct ShapeSlot {
-    n: f64,
-    mean: f64,
-    m2: f64,
-    m3: f64,
-    m4: f64,
-}
-wire!(ShapeSlot { n, mean, m2, m3, m4 });
-
-impl Summary for Shape {
-    type In = f64;
-    type Slot = ShapeSlot;
-    type Out = f64;
-    fn add(&self, slot: &mut ShapeSlot, value: f64) {
-        self.merge(slot, &ShapeSlot { n: 1.0, mean: value, ..ShapeSlot::default() });
-    }
-    fn merge(&self, into: &mut ShapeSlot, from: &ShapeSlot) {
-        if into.n == 0.0 || from.n == 0.0 {
-            if into.n == 0.0 {
-                into.clone_from(from);
-            }
-            return;
-        }
-        let (a, b) = (into.clone(), from);
-        let n = a.n + b.n;
-        let delta = b.mean - a.mean;
-        let per = delta / n;
-        into.n = n;
-        into.mean = a.mean + per * b.n;
-        into.m2 = a.m2 + b.m2 + delta * per * a.n * b.n;
-        into.m3 = a.m3
-            + b.m3
-            + delta * per * per * a.n * b.n * (a.n - b.n)
-            + 3.0 * per * (a.n * b.m2 - b.n * a.m2);
-        into.m4 = a.m4
-            + b.m4
-            + delta * per * per * per * a.n * b.n * (a.n * a.n - a.n * b.n + b.n * b.n)
-            + 6.0 * per * per * (a.n * a.n * b.m2 + b.n * b.n * a.m2)
-            + 4.0 * per * (a.n * b.m3 - b.n * a.m3);
-    }
-    fn result(&self, slot: &ShapeSlot) -> Option<f64> {
-        let n = slot.n;
-        let variance = slot.m2 / n;
-        if n < 2.0 || variance < 1e-14 {
-            return None;
-        }
-        if self.kurtosis {
-            let plain = slot.m4 / n / (variance * variance);
-            if self.biased {
-                return Some(plain);
-            }
-            (n > 3.0).then(|| (n - 1.0) / ((n - 2.0) * (n - 3.0)) * ((n + 1.0) * plain - 3.0 * (n - 1.0)) + 3.0)
-        } else {
-            let plain = slot.m3 / n / variance.powf(1.5);
-            if self.biased {
-                return Some(plain);
-            }
-            (n > 2.0).then(|| plain * (n * (n - 1.0)).sqrt() / (n - 2.0))
-        }
-    }
-}
-
-/// Which number [`Joint`] gives.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum JointOf {
-    /// Sample covariance.
-    Covar,
-    /// Population covariance.
-    Covarp,
-    /// Correlation.
-    Corr,
-    /// Slope of the first on the second.
-    Beta,
-}
-
-/// Covariance and its kin.
-#[derive(Clone)]
-pub(super) struct Joint(pub JointOf);
-
-/// Count, means, sums of squared deviations and of their products.
-#[derive(Clone, Default)]
-pub(super) struct JointSlot {
-    n: f64,
-    mean_x: f64,
-    mean_y: f64,
-    xx: f64,
-    yy: f64,
-    xy: f64,
-}
-wire!(JointSlot { n, mean_x, mean_y, xx, yy, xy });
-
-impl Summary for Joint {
+impl Summary for Distance {
     type In = (f64, f64);
-    type Slot = JointSlot;
+    /// Sums of squares of the first, of the second, of their differences.
+    type Slot = Option<(f64, f64, f64)>;
     type Out = f64;
-    #[inline(always)]
-    fn add(&self, slot: &mut JointSlot, (x, y): (f64, f64)) {
-        slot.n += 1.0;
-        let (dx, dy) = (x - slot.mean_x, y - slot.mean_y);
-        slot.mean_x += dx / slot.n;
-        slot.mean_y += dy / slot.n;
-        slot.xx += dx * (x - slot.mean_x);
-        slot.yy += dy * (y - slot.mean_y);
-        slot.xy += dx * (y - slot.mean_y);
-    }
-    fn merge(&self, into: &mut JointSlot, from: &JointSlot) {
-        if into.n == 0.0 || from.n == 0.0 {
-            if into.n == 0.0 {
-                into.clone_from(from);
-            }
-            return;
-        }
-        let n = into.n + from.n;
-        let (dx, dy) = (from.mean_x - into.mean_x, from.mean_y - into.mean_y);
-        let weight = into.n * from.n / n;
-        into.xx += from.xx + dx * dx * weight;
-        into.yy += from.yy + dy * dy * weight;
-        into.xy += from.xy + dx * dy * weight;
-        into.mean_x += dx * from.n / n;
-        into.mean_y += dy * from.n / n;
-        into.n = n;
-    }
-    fn result(&self, slot: &JointSlot) -> Option<f64> {
-        let n = slot.n;
-        match self.0 {
-            JointOf::Covarp => (n >= 1.0).then(|| slot.xy / n),
-            _ if n < 2.0 => None,
-            JointOf::Covar => Some(slot.xy / (n - 1.0)),
-            JointOf::Corr => {
-                let flat = slot.xx / (n - 1.0) < 1e-12 || slot.yy / (n - 1.0) < 1e-12;
-                (!flat).then(|| slot.xy / (slot.xx.sqrt() * slot.yy.sqrt()))
-            }
-            JointOf::Beta => (slot.yy != 0.0).then(|| slot.xy / slot.yy),
-        }
-    }
-}
-
-/// The sum or mean of the first value weighted by the second.
-#[derive(Clone)]
-pub(super) struct Weighted {
-    /// The mean rather than the sum?
-    pub mean: bool,
-}
-
-impl Summary for Weighted {
-    type In = (f64, f64);
-    type Slot = (f64, f64, bool);
-    type Out = f64;
-    #[inline(always)]
-    fn add(&self, slot: &mut Self::Slot, (value, weight): (f64, f64)) {
-        *slot = (slot.0 + value * weight, slot.1 + weight, true);
+    fn add(&self, slot: &mut Self::Slot, (x, y): (f64, f64)) {
+        let (xx, yy, dd) = slot.unwrap_or_default();
+        *slot = Some((xx + x * x, yy + y * y, dd + (x - y) * (x - y)));
     }
     fn merge(&self, into: &mut Self::Slot, from: &Self::Slot) {
-        if from.2 {
-            *into = (into.0 + from.0, into.1 + from.1, true);
+        if let Some((xx, yy, dd)) = from {
+            let (own_xx, own_yy, own_dd) = into.unwrap_or_default();
+            *into = Some((own_xx + xx, own_yy + yy, own_dd + dd));
         }
     }
     fn result(&self, slot: &Self::Slot) -> Option<f64> {
-        match self.mean {
-            true => (slot.2 && slot.1 != 0.0).then(|| slot.0 / slot.1),
-            false => slot.2.then_some(slot.0),
-        }
+        slot.map(|(xx, yy, dd)| {
+            let shared = (xx + yy - dd) / 2.0;
+            if self.tanimoto { 1.0 - shared / (xx + yy - shared) } else { dd.sqrt() }
+        })
     }
 }
 

@@ -7,7 +7,6 @@ use crate::tree::{
     Arg, Binary, Expr, ExprKind, FunctionDef, FunctionKind, MetaItem, Parameter, Statement, StatementKind, Unary,
 };
 use crate::value::Value;
-use data::Type;
 use std::sync::Arc;
 
 /// Precedence, rising. `:` and `..` bind tightest: `1..6$2:3` casts a range to the shape of a pair.
@@ -58,6 +57,9 @@ const FOLLOWING_WORDS: &[&str] = &[
     "and", "or", "xor", "in", "between", "like", "as", "from", "where", "group", "context", "pivot", "csort", "having",
     "order", "limit", "asc", "desc", "nulls", "set", "values", "else", "catch", "while", "on",
 ];
+
+/// Words that begin an operand and are no names of their own there.
+const OPERAND_WORDS: &[&str] = &["select", "exec", "def", "defg", "not"];
 
 /// What may stand between two operands.
 enum Infix {
@@ -114,10 +116,14 @@ impl Parser {
                         // `**` groups to the right.
                         let right = p.binary(if operator == Binary::Power { level } else { level + 1 })?;
                         let right = p.upper_bound(operator, right)?;
-                        let ordering =
-                            matches!(operator, Binary::Less | Binary::LessEqual | Binary::Greater | Binary::GreaterEqual);
+                        let ordering = matches!(
+                            operator,
+                            Binary::Less | Binary::LessEqual | Binary::Greater | Binary::GreaterEqual
+                        );
                         let middle = compared.take();
-                        compared = ordering.then(|| right.clone());
+                        // The middle stands in both comparisons, so it must be small.
+                        let small = matches!(right.kind, ExprKind::Name(_) | ExprKind::Literal(_));
+                        compared = (ordering && small).then(|| right.clone());
                         match middle {
                             Some(middle) if ordering => {
                                 p.raise()?;
@@ -189,7 +195,7 @@ impl Parser {
                 "in" => B::In,
                 "between" => B::Between,
                 "like" => B::Like,
-                word if FOLLOWING_WORDS.contains(&word) => return None,
+                word if FOLLOWING_WORDS.contains(&word) || OPERAND_WORDS.contains(&word) => return None,
                 _ if self.begins_operand(1) && !self.ahead(1).newline => {
                     return Some((Infix::Function, level::MULTIPLY));
                 }
@@ -262,10 +268,12 @@ impl Parser {
                 Kind::Mark("[") if here && (attached || !self.applies(&expr)) => {
                     self.raise()?;
                     self.advance();
-                    let indexes = self.tree(|p| p.list("]", Parser::expr))?;
+                    let indexes = self.list("]", Parser::expr)?;
                     ExprKind::Index(Box::new(expr), indexes)
                 }
-                Kind::Mark(":") if attached && callable && higher_order(self.ahead(1)).is_some() && self.is_at(2, "(") => {
+                Kind::Mark(":")
+                    if attached && callable && higher_order(self.ahead(1)).is_some() && self.is_at(2, "(") =>
+                {
                     self.raise()?;
                     let name = higher_order(self.ahead(1)).expect("looked at above");
                     self.advance();
@@ -304,7 +312,7 @@ impl Parser {
     }
 
     pub(super) fn args(&mut self, close: &'static str) -> Parse<Vec<Arg>> {
-        let args = self.tree(|p| p.list(close, Parser::arg))?;
+        let args = self.list(close, Parser::arg)?;
         Ok(args.into_iter().map(|arg| arg.unwrap_or(Arg { name: None, value: None })).collect())
     }
 
@@ -335,7 +343,8 @@ impl Parser {
 
     fn name_expr(&mut self) -> Parse<Expr> {
         let start = self.token().span;
-        let mut name = if self.eat("::") { format!("::{}", self.name("a name")?) } else { self.name("a name")?.to_string() };
+        let mut name =
+            if self.eat("::") { format!("::{}", self.name("a name")?) } else { self.name("a name")?.to_string() };
         while self.is("::") && !self.token().blank {
             self.advance();
             name = format!("{name}::{}", self.name("a name")?);
@@ -354,19 +363,24 @@ impl Parser {
                 _ => return self.name_expr(),
             },
             Kind::Mark("::") => return self.name_expr(),
-            Kind::Mark("<") => return self.tree(Self::metacode),
+            Kind::Mark("<") => return self.metacode(),
             Kind::Mark("[") => {
                 self.advance();
-                ExprKind::Vector(self.tree(|p| p.list("]", Parser::expr))?)
+                ExprKind::Vector(self.list("]", Parser::expr)?)
             }
             Kind::Mark("(") if self.opens_parameters() => ExprKind::Lambda(self.lambda()?),
             Kind::Mark("(") => {
                 self.advance();
-                let mut items = self.tree(|p| p.list(")", Parser::expr))?;
-                match &mut items[..] {
+                let mut items = self.list(")", Parser::expr)?;
+                match &items[..] {
                     [Some(_)] => {
                         let inner = items.swap_remove(0).expect("matched above");
                         return Ok(Expr { span: self.since(start), kind: inner.kind });
+                    }
+                    // `(a,)` is a tuple of one.
+                    [Some(_), None] => {
+                        items.truncate(1);
+                        ExprKind::Tuple(items)
                     }
                     _ => ExprKind::Tuple(items),
                 }
@@ -379,11 +393,13 @@ impl Parser {
                     p.expect("}")?;
                     Ok(lambda)
                 })?;
-                ExprKind::Lambda(lambda)
+                // The braces belong to its text: without them `x, y -> …` is no expression.
+                let FunctionDef { name, kind, parameters, body, .. } = Arc::unwrap_or_clone(lambda);
+                ExprKind::Lambda(self.definition(start, name, kind, parameters, body))
             }
             Kind::Mark("{") => {
                 self.advance();
-                let entries = self.tree(|p| p.list("}", Parser::entry))?;
+                let entries = self.list("}", Parser::entry)?;
                 ExprKind::Dict(entries.into_iter().flatten().collect())
             }
             _ => return Err(self.unexpected("an expression")),
@@ -405,7 +421,7 @@ impl Parser {
         while let Kind::Literal(value) = self.kind() {
             let token = self.token();
             let backtick = self.source.text.as_bytes()[token.span.start as usize] == b'`';
-            if !values.is_empty() && !(token.blank && !token.newline || backtick && !token.newline) {
+            if !values.is_empty() && (token.newline || !token.blank && !backtick) {
                 break;
             }
             values.push(value.clone());
@@ -503,12 +519,7 @@ impl Parser {
             }
         };
         self.expect("->")?;
-        let body = if self.is("{") && !self.opens_lambda() {
-            self.block()?
-        } else {
-            // A `:` behind the body belongs to the lambda's place, a newline ends it where it would end a statement.
-            vec![self.returned()?]
-        };
+        let body = if self.is("{") && !self.opens_lambda() { self.block()? } else { vec![self.returned()?] };
         Ok(self.definition(start, "".into(), FunctionKind::Plain, parameters, body))
     }
 
@@ -539,16 +550,14 @@ impl Parser {
 
     /// Parameters to the closing bracket.
     fn parameters(&mut self) -> Parse<Vec<Parameter>> {
-        let parameters = self.tree(|p| {
-            p.list(")", |p| {
-                let mutable = p.is_word("mutable") && matches!(p.ahead(1).kind, Kind::Name(_));
-                if mutable {
-                    p.advance();
-                }
-                let name = p.name("a parameter")?;
-                let default = if p.eat("=") { Some(p.expr()?) } else { None };
-                Ok(Parameter { name, mutable, default })
-            })
+        let parameters = self.list(")", |p| {
+            let mutable = p.is_word("mutable") && matches!(p.ahead(1).kind, Kind::Name(_));
+            if mutable {
+                p.advance();
+            }
+            let name = p.name("a parameter")?;
+            let default = if p.eat("=") { Some(p.expr()?) } else { None };
+            Ok(Parameter { name, mutable, default })
         })?;
         let span = self.token().span;
         let parameters: Option<Vec<Parameter>> = parameters.into_iter().collect();
@@ -588,9 +597,4 @@ fn higher_order(token: &Token) -> Option<&'static str> {
         "X" => "contextby",
         _ => return None,
     })
-}
-
-/// The name of a type as an expression, if it is one: names of types are written in capitals.
-pub(crate) fn type_named(name: &str) -> Option<Type> {
-    Type::parse(name).filter(|ty| ty.to_string() == name)
 }

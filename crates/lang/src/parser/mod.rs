@@ -10,6 +10,8 @@ mod expression;
 mod sql;
 mod statement;
 
+pub(crate) use expression::{level, level_of};
+
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::lexer::{Kind, Token, lex};
 use crate::tree::{Expr, ExprKind, Statement};
@@ -18,7 +20,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// How deep brackets, operators before operands and blocks may nest.
-pub const NESTING_MAX: u32 = 100;
+pub const NESTING_MAX: u32 = 64;
 /// How tall a tree may be: a chain of operators or method calls is as tall as it is long.
 pub const HEIGHT_MAX: u32 = 400;
 
@@ -112,7 +114,7 @@ impl Parser {
 
     fn finish(self) -> Vec<Diagnostic> {
         let mut errors = self.errors;
-        errors.sort_by_key(|error| error.span);
+        errors.sort_by_key(|error| error.span.map(|span| span.start));
         errors.into_iter().map(|error| error.in_source(&self.source)).collect()
     }
 
@@ -231,7 +233,7 @@ impl Parser {
         value
     }
 
-    /// Reads an expression's parts and raises the tree around it by what they make.
+    /// Reads an expression one level deeper; the tree around it becomes at least as tall.
     fn tree<T>(&mut self, read: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         let around = std::mem::take(&mut self.height);
         let value = self.deeper(read);
@@ -243,8 +245,9 @@ impl Parser {
     fn raise(&mut self) -> Parse<()> {
         self.height += 1;
         if self.height > HEIGHT_MAX {
-            let error = Diagnostic::at(self.token().span, format!("expression is too long a chain: links=`{HEIGHT_MAX}`"))
-                .help("name a part of it");
+            let error =
+                Diagnostic::at(self.token().span, format!("expression is too long a chain: links=`{HEIGHT_MAX}`"))
+                    .help("name a part of it");
             return Err(self.fail(error));
         }
         Ok(())

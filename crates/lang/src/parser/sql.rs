@@ -124,7 +124,10 @@ impl Parser {
         let values: Option<Vec<Expr>> = values.into_iter().map(|arg| arg.value).collect();
         match values {
             Some(values) => Ok(StatementKind::Insert(table, columns, values)),
-            None => Err(self.fail(crate::diagnostic::Diagnostic::at(missing, "syntax error: expected a value for each column"))),
+            None => {
+                Err(self
+                    .fail(crate::diagnostic::Diagnostic::at(missing, "syntax error: expected a value for each column")))
+            }
         }
     }
 

@@ -10,14 +10,18 @@ impl Parser {
     /// Statements up to the closing bracket of a block, or to the end of the script.
     pub(super) fn statements_until(&mut self, close: Option<usize>) -> Vec<Statement> {
         let mut statements = vec![];
+        let mut tallest = self.height;
         loop {
             while self.eat(";") {}
             if matches!(self.kind(), Kind::End) || Some(self.at) == close {
+                self.height = tallest;
                 return statements;
             }
             let before = self.at;
             self.height = 0;
-            match self.statement() {
+            let statement = self.statement();
+            tallest = tallest.max(self.height);
+            match statement {
                 Ok(statement) => {
                     let done = statement_closes_itself(&statement.kind);
                     statements.push(statement);
@@ -27,6 +31,8 @@ impl Parser {
                         self.skip_statement(close);
                     }
                 }
+                // What is wrong may be that the line before goes on nowhere: then this line stands for itself.
+                Err(Failed) if self.at > before && self.token().newline => {}
                 Err(Failed) => self.skip_statement(close),
             }
             if self.at == before {
@@ -146,7 +152,7 @@ impl Parser {
                 S::Go
             }
             "use" => self.use_statement()?,
-            "share" => {
+            "share" if !self.is_at(1, "(") => {
                 self.advance();
                 let table = self.expr()?;
                 self.expect_word("as")?;
@@ -223,7 +229,8 @@ impl Parser {
             _ => return Err(self.unexpected("`=` after several names")),
         };
         if let Some(bad) = targets.iter().find(|target| !is_target(target)) {
-            let error = Diagnostic::at(bad.span, "syntax error: expected a variable, an element or a column before `=`");
+            let error =
+                Diagnostic::at(bad.span, "syntax error: expected a variable, an element or a column before `=`");
             return Err(self.fail(error.help("`==` compares")));
         }
         self.advance();
@@ -262,9 +269,7 @@ impl Parser {
         let open = self.at - 1;
         let close = self.tokens[open].partner.map(|close| close as usize);
         self.blocks += 1;
-        let height = self.height;
         let statements = self.within(Context::default(), |p| p.deeper(|p| Ok(p.statements_until(close))));
-        self.height = height;
         self.blocks -= 1;
         let statements = statements?;
         if close.is_none() {

@@ -1,0 +1,250 @@
+//! Elements of containers: read and written.
+
+use super::Interpreter;
+use super::containers::{cast, column_of, typed};
+use crate::diagnostic::Diagnostic;
+use crate::function::Result;
+use crate::value::{Dict, Host, Value};
+use data::{Batch, Column, Field, Scalar, Schema, Type};
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// Which elements an index means.
+enum Places {
+    /// One; `None` if there is no such element.
+    One(Option<usize>),
+    /// Several, in order; [`NOWHERE`] where there is no such element.
+    Many(Vec<u32>),
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+/// `value[places]`; with several places, one after another. A place left out means all.
+pub(super) fn get(value: &Value, places: &[Option<Value>]) -> Result<Value> {
+    let mut value = value.clone();
+    for place in places.iter().flatten() {
+        value = get_one(&value, place)?;
+    }
+    Ok(value)
+}
+
+fn get_one(value: &Value, place: &Value) -> Result<Value> {
+    match value {
+        Value::Dict(dict) => {
+            let dict = dict.lock();
+            let entry = |key: &Scalar| dict.get(key).cloned().unwrap_or(Value::NULL);
+            match place {
+                Value::Scalar(_, key) => Ok(entry(key)),
+                Value::Vector(keys) => Ok(Value::vector((0..keys.len()).map(|row| entry(&keys.get(row))).collect())),
+                other => Err(Diagnostic::new(format!("not a key: found=`{}`", other.kind()))),
+            }
+        }
+        Value::Table(table) => get_of_table(&table.batch(), place),
+        Value::Vector(column) => match places(place, column.len())? {
+            Places::One(Some(row)) => Ok(Value::of_row(column, row)),
+            Places::One(None) => Ok(Value::Scalar(column.ty(), Scalar::Null)),
+            Places::Many(rows) => Ok(Value::Vector(take(column, &rows)?)),
+        },
+        Value::Tuple(values) => match places(place, values.len())? {
+            Places::One(Some(row)) => Ok(values[row].clone()),
+            Places::One(None) => {
+                Err(Diagnostic::new(format!("no such element: index=`{place}`, size=`{}`", values.len())))
+            }
+            Places::Many(rows) => {
+                let element = |&row: &u32| values.get(row as usize).cloned().unwrap_or(Value::NULL);
+                Ok(Value::Tuple(rows.iter().map(element).collect()))
+            }
+        },
+        Value::Pair(..) => match places(place, 2)? {
+            Places::One(Some(row)) => element(value, row),
+            _ => Err(Diagnostic::new(format!("no such element of a pair: index=`{place}`"))),
+        },
+        other => Err(Diagnostic::new(format!("has no elements: found=`{}`", other.kind()))),
+    }
+}
+
+/// Rows of a column, NULL where there is none.
+fn take(column: &Column, rows: &[u32]) -> Result<Column> {
+    if !rows.contains(&NOWHERE) {
+        return Ok(column.take(rows));
+    }
+    let null = Column::nulls(column.ty(), 1);
+    let places: Vec<(usize, usize)> =
+        rows.iter().map(|&row| if row == NOWHERE { (1, 0) } else { (0, row as usize) }).collect();
+    Ok(Column::interleave(&[column, &null], &places)?)
+}
+
+fn get_of_table(rows: &Batch, place: &Value) -> Result<Value> {
+    if let Some(names) = place.names().filter(|_| !matches!(place, Value::Tuple(_))) {
+        let column = |name: &str| {
+            rows.schema().index_of(name).ok_or_else(|| {
+                let known = rows.schema().names();
+                let error = Diagnostic::new(format!("unknown column: column=`{name}`"));
+                error.suggest(name, known.iter().map(String::as_str))
+            })
+        };
+        if let (Value::Scalar(..), [name]) = (place, &names[..]) {
+            return Ok(Value::Vector(rows.column(column(name)?).clone()));
+        }
+        let indexes = names.iter().map(|name| column(name)).collect::<Result<Vec<usize>>>()?;
+        let fields = indexes.iter().map(|&index| rows.schema().fields()[index].clone()).collect();
+        let columns = indexes.iter().map(|&index| rows.column(index).clone()).collect();
+        return Ok(Value::Table(crate::value::Table::new(Batch::new(Arc::new(Schema::new(fields)?), columns)?)));
+    }
+    match places(place, rows.rows())? {
+        Places::One(Some(row)) => Ok(row_of(rows, row)),
+        Places::One(None) => Err(Diagnostic::new(format!("no such row: index=`{place}`, rows=`{}`", rows.rows()))),
+        Places::Many(wanted) => {
+            let columns = rows.columns().iter().map(|column| take(column, &wanted)).collect::<Result<Vec<_>>>()?;
+            Ok(Value::Table(crate::value::Table::new(Batch::new(rows.schema().clone(), columns)?)))
+        }
+    }
+}
+
+/// A row as a dictionary by column.
+fn row_of(rows: &Batch, row: usize) -> Value {
+    let entries = rows.schema().fields().iter().zip(rows.columns());
+    let entries = entries.map(|(field, column)| (Scalar::Text(field.name.clone()), Value::of_row(column, row)));
+    Value::Dict(Arc::new(Mutex::new(Dict { keys: Some(Type::String), entries: entries.collect() })))
+}
+
+/// The elements that an index means: a number, a pair for a half-open range, numbers, or a truth value for each.
+fn places(place: &Value, len: usize) -> Result<Places> {
+    let within = |index: i64| usize::try_from(index).ok().filter(|&index| index < len);
+    match place {
+        Value::Scalar(ty, Scalar::Int(index)) if ty.is_integer() => Ok(Places::One(within(*index))),
+        Value::Scalar(_, Scalar::Null) => Ok(Places::One(None)),
+        Value::Pair(from, to) => {
+            let bound = |value: &Value, open: usize| match value {
+                Value::Scalar(_, Scalar::Null) => Some(open),
+                value => value.as_i64().map(|index| index.clamp(0, len as i64) as usize),
+            };
+            match (bound(from, 0), bound(to, len)) {
+                (Some(from), Some(to)) => Ok(Places::Many((from as u32..to.max(from) as u32).collect())),
+                _ => Err(Diagnostic::new(format!("a range of elements needs whole numbers: found=`{place}`"))),
+            }
+        }
+        Value::Vector(column) if column.ty() == Type::Bool && column.len() == len => {
+            let chosen = (0..len).filter(|&row| !column.is_null(row) && column.bools().value(row));
+            Ok(Places::Many(chosen.map(|row| row as u32).collect()))
+        }
+        Value::Vector(column) if column.ty().is_integer() => {
+            let index = |row: usize| match column.get(row) {
+                Scalar::Int(index) => within(index).map_or(NOWHERE, |index| index as u32),
+                _ => NOWHERE,
+            };
+            Ok(Places::Many((0..column.len()).map(index).collect()))
+        }
+        other => Err(Diagnostic::new(format!("not an index: found=`{}`", other.kind()))),
+    }
+}
+
+/// How many elements a value has; `None` if it is a scalar.
+pub(super) fn length(value: &Value) -> Option<usize> {
+    match value {
+        Value::Vector(column) => Some(column.len()),
+        Value::Tuple(values) => Some(values.len()),
+        Value::Pair(..) => Some(2),
+        Value::Dict(dict) => Some(dict.lock().entries.len()),
+        Value::Table(table) => Some(table.batch().rows()),
+        _ => None,
+    }
+}
+
+/// One element of what has a length; of a table, a row.
+pub(super) fn element(value: &Value, place: usize) -> Result<Value> {
+    match value {
+        Value::Vector(column) if place < column.len() => Ok(Value::of_row(column, place)),
+        Value::Tuple(values) if place < values.len() => Ok(values[place].clone()),
+        Value::Pair(first, _) if place == 0 => Ok((**first).clone()),
+        Value::Pair(_, second) if place == 1 => Ok((**second).clone()),
+        Value::Dict(dict) => match dict.lock().entries.get(place) {
+            Some((_, value)) => Ok(value.clone()),
+            None => Err(Diagnostic::new(format!("no such element: index=`{place}`"))),
+        },
+        Value::Table(table) if place < table.batch().rows() => Ok(row_of(&table.batch(), place)),
+        _ => Err(Diagnostic::new(format!("no such element: index=`{place}`, value=`{}`", value.kind()))),
+    }
+}
+
+/// Changes an element. A container that is shared is changed in place; of a vector or tuple, the changed one is given.
+pub(super) fn set(
+    host: &mut Interpreter,
+    container: Value,
+    places_wanted: &[Option<Value>],
+    value: Value,
+) -> Result<Option<Value>> {
+    let [Some(place)] = places_wanted else {
+        // `d["a", 1] = x`: the outer element, with its own element changed.
+        let [Some(first), rest @ ..] = places_wanted else {
+            return Err(Diagnostic::new("an index is needed to assign to an element"));
+        };
+        let inner = get_one(&container, first)?;
+        let inner = set(host, inner.clone(), rest, value)?.unwrap_or(inner);
+        return set(host, container, &[Some(first.clone())], inner);
+    };
+    match container {
+        Value::Dict(dict) => {
+            let Value::Scalar(ty, key) = place else {
+                return Err(Diagnostic::new(format!("not a key: found=`{}`", place.kind())));
+            };
+            let mut dict = dict.lock();
+            if dict.entries.is_empty() && dict.keys.is_none() {
+                dict.keys = Some(*ty);
+            }
+            let fits = dict.key_type().is_text() == ty.is_text() || *ty == Type::Void;
+            if !fits {
+                let (wanted, found) = (dict.key_type(), ty);
+                return Err(Diagnostic::new(format!("key of another type: wanted=`{wanted}`, found=`{found}`")));
+            }
+            dict.set(key.clone(), value);
+            Ok(None)
+        }
+        Value::Table(table) => {
+            let Some(name) = place.as_text() else {
+                return Err(Diagnostic::new("a column's name is needed to assign to a table: use `update` for rows"));
+            };
+            let rows = table.batch();
+            let column = typed(column_of(&value, Some(rows.rows()))?);
+            let mut fields = rows.schema().fields().to_vec();
+            let mut columns = rows.columns().to_vec();
+            match rows.schema().index_of(name) {
+                Some(index) => columns[index] = cast(host, &column, fields[index].ty)?,
+                None => {
+                    fields.push(Field::new(name, column.ty()));
+                    columns.push(column);
+                }
+            }
+            *table.rows.lock() = Batch::new(Arc::new(Schema::new(fields)?), columns)?;
+            Ok(None)
+        }
+        Value::Vector(column) => {
+            let wanted = match places(place, column.len())? {
+                Places::One(Some(row)) => vec![row as u32],
+                Places::Many(rows) if !rows.contains(&NOWHERE) => rows,
+                _ => return Err(Diagnostic::new(format!("no such element: index=`{place}`, size=`{}`", column.len()))),
+            };
+            let new = cast(host, &column_of(&value, Some(wanted.len()))?, column.ty())?;
+            let mut from: Vec<(usize, usize)> = (0..column.len()).map(|row| (0, row)).collect();
+            for (source, row) in wanted.into_iter().enumerate() {
+                from[row as usize] = (1, source);
+            }
+            Ok(Some(Value::Vector(Column::interleave(&[&column, &new], &from)?)))
+        }
+        Value::Tuple(mut values) => match places(place, values.len())? {
+            Places::One(Some(row)) => {
+                values[row] = value;
+                Ok(Some(Value::Tuple(values)))
+            }
+            _ => Err(Diagnostic::new(format!("no such element: index=`{place}`, size=`{}`", values.len()))),
+        },
+        Value::Object(object) => {
+            let args = crate::value::Args { values: vec![Some(place.clone()), Some(value)], ..Default::default() };
+            match host.method(&object, "set!", &args) {
+                Some(result) => result.map(|_| None),
+                None => Err(Diagnostic::new(format!("elements cannot be assigned: object=`{}`", object.class()))),
+            }
+        }
+        other => Err(Diagnostic::new(format!("has no elements: found=`{}`", other.kind()))),
+    }
+}

@@ -1,0 +1,387 @@
+use super::{Session, call_function, free_names};
+use crate::diagnostic::{Diagnostic, Source};
+use crate::tree::StatementKind;
+use crate::value::{Args, Host, Object, Table, Value};
+use proptest::prelude::*;
+use std::any::Any;
+use std::sync::Arc;
+
+/// A host that knows one kind of object and notes what is asked of it.
+#[derive(Default)]
+struct Notes(Vec<String>);
+
+#[derive(Debug)]
+struct Stream;
+
+impl Object for Stream {
+    fn class(&self) -> &'static str {
+        "DStream"
+    }
+
+    fn any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Host for Notes {
+    fn call(&mut self, name: &str, args: &Args) -> Option<Result<Value, Diagnostic>> {
+        let known = matches!(name, "createStreamGraph" | "existsCatalog" | "createCatalog");
+        known.then(|| {
+            self.0.push(format!("{name}({})", args.values.len()));
+            Ok(if name == "existsCatalog" { Value::bool(false) } else { Value::Object(Arc::new(Stream)) })
+        })
+    }
+
+    fn method(&mut self, _: &Arc<dyn Object>, name: &str, args: &Args) -> Option<Result<Value, Diagnostic>> {
+        let known = self.names().contains(&name);
+        known.then(|| {
+            self.0.push(format!(".{name}({})", args.values.len()));
+            let stream = Value::Object(Arc::new(Stream));
+            Ok(if name == "fork" { Value::Tuple(vec![stream.clone(), stream]) } else { stream })
+        })
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        vec![
+            "source",
+            "timeSeriesEngine",
+            "reactiveStateEngine",
+            "sink",
+            "submit",
+            "fork",
+            "parallelize",
+            "sync",
+            "map",
+        ]
+    }
+
+    fn use_catalog(&mut self, name: &str) -> Result<(), Diagnostic> {
+        self.0.push(format!("use {name}"));
+        Ok(())
+    }
+
+    fn print(&mut self, text: &str) {
+        self.0.push(text.to_string());
+    }
+}
+
+fn run(script: &str) -> Result<Value, String> {
+    let result = Session::new().run(&Source::new("test", script), &mut Notes::default());
+    result.map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+}
+
+#[track_caller]
+fn check(cases: &[(&str, &str)]) {
+    for (script, wanted) in cases {
+        match run(script) {
+            Ok(value) => assert_eq!(value.show(), *wanted, "{script}"),
+            Err(error) => panic!("{script}: {error}"),
+        }
+    }
+}
+
+#[track_caller]
+fn refused(cases: &[(&str, &str)]) {
+    for (script, wanted) in cases {
+        match run(script) {
+            Ok(value) => panic!("{script}: {}", value.show()),
+            Err(error) => assert_eq!(error, *wanted, "{script}"),
+        }
+    }
+}
+
+const TABLE: &str = "t = table(1 2 3 as id, `a`b`a as sym, 1.5 2.5 3.5 as p);";
+
+#[track_caller]
+fn check_table(script: &str, wanted: &str) {
+    let value = run(&format!("{TABLE}\n{script}")).unwrap_or_else(|error| panic!("{script}: {error}"));
+    let lines = |text: &str| text.trim().lines().map(|line| line.trim().to_string()).collect::<Vec<_>>();
+    assert_eq!(lines(&value.show()), lines(wanted), "{script}");
+}
+
+#[test]
+fn operators_are_functions_of_the_library() {
+    check(&[
+        ("60 * 1000", "60000"),
+        ("typestr(60 * 1000)", "INT"),
+        ("1 2 3 + 1", "[2,3,4]"),
+        ("\"m\" + \"_trades\"", "m_trades"),
+        ("7 / 2", "3"),
+        ("!true", "false"),
+        ("3 in 1 2 3", "true"),
+        ("2024.01.30 + 0..2", "[2024.01.30,2024.01.31,2024.02.01]"),
+        ("5..3", "[5,4,3]"),
+        ("[1, , 3]", "[1,,3]"),
+        ("1 2 > 1 ? `a`b : `c`d", "[\"c\",\"b\"]"),
+    ]);
+}
+
+#[test]
+fn dictionaries_tables_and_vectors_are_changed_by_index() {
+    check(&[
+        ("d = dict(STRING, ANY); d[`x] = `p:`q; d[`x]", "\"p\":\"q\""),
+        ("d = dict(STRING, ANY); d[string(NULL)] = [<a > 1>]; size(d)", "1"),
+        ("d = dict(1 2, `a`b); d[2]", "b"),
+        ("d = {\"a\": 1}; d.a", "1"),
+        ("\"a\" in {\"a\": 1}", "true"),
+        ("v = 1 2 3; v[1] = 9; v", "[1,9,3]"),
+        ("v = 1 2 3; v[v > 1]", "[2,3]"),
+        ("v = 1..9; v[2:4]", "[3,4]"),
+        ("v = 1 2; v[5]", ""),
+        ("r = array(ANY, 0, 0); r.append!(dict(STRING, ANY)); r.append!(1); size(r)", "2"),
+        ("t = table(1 2 as a); t.b = t.a * 2; t[1].b", "4"),
+        ("t = table(10:0, `a`b, [INT, STRING]); t.append!(table(1 2 as a, `x`y as b)); t.b", "[\"x\",\"y\"]"),
+    ]);
+}
+
+#[test]
+fn control_flow_goes_where_it_is_sent() {
+    check(&[
+        ("s = 0; for (i in 0:10) { if (i == 3) continue; if (i > 5) break; s += i }; s", "12"),
+        ("s = \"\"; for (x in [\"a\", \"b\"]) { s = s + x }; s", "ab"),
+        ("i = 0; while (true) { i += 1; if (i > 5) break }; i", "6"),
+        ("i = 3; do { i -= 1 } while (i > 0); i", "0"),
+        ("try { throw \"boom\" } catch (ex) { r = ex }; r", "boom"),
+        ("a, b = (1, `x); b", "x"),
+    ]);
+}
+
+#[test]
+fn functions_take_defaults_names_and_partial_applications() {
+    check(&[
+        ("def f(a, b=3) { return a + b }; f(1) + f(b=1, a=2)", "7"),
+        ("def f(a, b) { return a - b }; g = f{, 100}; g(1)", "-99"),
+        ("def f(n) { if (n <= 1) return 1; return n * f(n - 1) }; f(10)", "3628800"),
+        ("def f(mutable q) { q[0] = 99 }; w = 1 2; f(w); w", "[99,2]"),
+        ("def f(a) { return a, a * 2 }; x, y = f(4); y", "8"),
+        ("each(x -> x * 2, 1 2 3)", "[2,4,6]"),
+        ("accumulate(add, 1 2 3)", "[1,3,6]"),
+        ("reduce(sub, 1 2 3, 10)", "4"),
+        ("moving(sum, 1 2 3, 2)", "[,3,5]"),
+        ("eval(<1 + 2>)", "3"),
+    ]);
+}
+
+#[test]
+fn a_function_sees_no_variables_of_the_session() {
+    refused(&[(
+        "limit_price = 10.0; f = x -> x > limit_price; f(1)",
+        "test:1:34: unknown name: name=`limit_price` (a function sees its parameters and its own variables, not those of \
+         the session)",
+    )]);
+}
+
+#[test]
+fn unknown_names_suggest_the_nearest() {
+    refused(&[
+        ("price = 1; prise", "test:1:12: unknown name: name=`prise` (did you mean `price`?)"),
+        ("msumm(1 2, 2)", "test:1:1: unknown function: name=`msumm` (did you mean `msum`?)"),
+        (
+            "g = createStreamGraph(`a); g.sorce(1)",
+            "test:1:28: unknown method: object=`DStream`, method=`sorce` (did you mean `source`?)",
+        ),
+    ]);
+}
+
+#[test]
+fn what_never_ends_is_ended() {
+    let mut session = Session { limit_steps: Some(10_000), ..Session::new() };
+    let source = Source::new("test", "while (true) { try { while (true) {} } catch (ex) {} }");
+    let errors = session.run(&source, &mut Notes::default()).expect_err("it never ends");
+    assert_eq!(errors[0].message, "script took too many steps: limit=`10000`");
+    let error = run("def f(n) { return [1, f(n + 1)] }; f(1)").expect_err("it never ends");
+    assert!(error.contains("calls are nested too deeply"), "{error}");
+}
+
+#[test]
+fn a_script_with_a_syntax_error_is_not_run_at_all() {
+    let mut host = Notes::default();
+    let errors =
+        Session::new().run(&Source::new("test", "print(1)\ngo\nx = )"), &mut host).expect_err("a syntax error");
+    assert_eq!((errors.len(), host.0.len()), (1, 0));
+}
+
+#[test]
+fn a_session_keeps_variables_and_functions() {
+    let mut session = Session::new();
+    let mut host = Notes::default();
+    for (script, wanted) in [("def f(x) { return x + 1 }; a = 1", ""), ("f(a)", "2"), ("nope", "!"), ("f(a)", "2")] {
+        let result = session.run(&Source::new("test", script), &mut host);
+        assert_eq!(result.map_or("!".to_string(), |value| value.show()), wanted, "{script}");
+    }
+}
+
+#[test]
+fn seed_scripts_run() {
+    for (script, calls) in [
+        (include_str!("../../tests/scripts/one_minute_indicators.dos"), 9),
+        (include_str!("../../tests/scripts/engine_fork.dos"), 11),
+        (include_str!("../../tests/scripts/parallel_klines.dos"), 17),
+    ] {
+        let mut host = Notes::default();
+        if let Err(errors) = Session::new().run(&Source::new("seed", script), &mut host) {
+            panic!("{errors:?}");
+        }
+        assert_eq!(host.0.len(), calls, "{:?}", host.0);
+    }
+}
+
+#[test]
+fn conditions_are_applied_one_after_another() {
+    check_table("select * from t where sym = `a, p > 2", "id sym p\n3  a   3.5");
+    check_table("exec p from t where sym = `a", "[1.5,3.5]");
+    check_table("exec last(p) from t", "3.5");
+    check_table("select id, p * 2 from t order by p desc limit 2", "id p_mul\n3  7\n2  5");
+    check_table("select t.id from t where t.p > 2", "id\n2\n3");
+}
+
+#[test]
+fn groups_come_in_the_order_of_their_keys() {
+    check_table("select sum(p) from t group by sym", "sym sum_p\na   5\nb   2.5");
+    check_table(
+        "select sym, sum(p) as s, count(*) as n from t where id > 1 group by sym order by s desc",
+        "sym s   n\na   3.5 1\nb   2.5 1",
+    );
+    check_table("select sum(p) from t where id > 100 group by sym", "sym sum_p");
+}
+
+#[test]
+fn context_by_keeps_the_rows_of_each_group() {
+    check_table("select sym, cumsum(p) as c from t context by sym", "sym c\na   1.5\na   5\nb   2.5");
+    check_table("select * from t context by sym limit -1", "id sym p\n3  a   3.5\n2  b   2.5");
+}
+
+#[test]
+fn tables_are_changed_in_place() {
+    check_table("insert into t values (4 5, `c`d, 9.0 8.0); select id from t", "id\n1\n2\n3\n4\n5");
+    check_table(
+        "update t set p = p + 1, q = id * 2 where sym = `b; t",
+        "id sym p   q\n1  a   1.5\n2  b   3.5 4\n3  a   3.5",
+    );
+    check_table("update t set p = sum(p) context by sym; t", "id sym p\n1  a   5\n2  b   2.5\n3  a   5");
+    check_table("delete from t where sym = `a; t", "id sym p\n2  b   2.5");
+}
+
+#[test]
+fn an_engine_calls_a_function_without_a_session() {
+    let mut session = Session::new();
+    let mut host = Notes::default();
+    let script = "def twice(x) { return x * 2 }; f = msg -> select twice(id) as two from msg where p > 2; f";
+    let Ok(Value::Function(function)) = session.run(&Source::new("test", script), &mut host) else {
+        panic!("a function")
+    };
+    let Ok(Value::Table(table)) = run(&format!("{TABLE} t")) else { panic!("a table") };
+    let result = call_function(&function, vec![Value::Table(Table::new(table.batch()))], &mut host);
+    assert_eq!(result.map(|value| value.show()), Ok("two\n4\n6".to_string()));
+}
+
+#[test]
+fn free_names_are_those_without_a_meaning() {
+    let parsed = crate::parser::parse(&Source::new(
+        "test",
+        "def f(a, b=c) { d = a + k; for (i in d) { g = h(i, INT, msum) }; return select x from t where x > y }",
+    ));
+    let StatementKind::Def(def) = &parsed.statements[0].kind else { panic!("a definition") };
+    let names: Vec<String> = free_names(def).into_iter().map(|(name, _)| name.to_string()).collect();
+    assert_eq!(names, ["c", "k", "t"]);
+}
+
+#[test]
+fn values_print_as_text_that_evaluates_to_them() {
+    for script in [
+        "1 2 3",
+        "[1, NULL]",
+        "(1, `a, 2.5)",
+        "{\"a\": 1, \"b\": [1, 2]}",
+        "dict(1 2, (`x, 5m))",
+        "table(1 2 as id, `a`b as name, [1.5, NULL] as p)",
+        "<price > 10 as big>",
+        "x -> x + 1",
+        "msum{, 3}",
+        "\"1.25\"$DECIMAL64(2)",
+        "09:30m : 15:00m",
+        "array(INT[], 0).append!([[1, 2], [3]])",
+        "symbol(`a`b)",
+        "2024.01.02T09:30:00.000 2024.01.02T09:31:00.000",
+        "1h : 00i",
+    ] {
+        let value = run(script).unwrap_or_else(|error| panic!("{script}: {error}"));
+        let text = value.to_string();
+        let again = run(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!((again.to_string(), again.show(), again.kind()), (text, value.show(), value.kind()), "{script}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_soup_of_words_makes_the_interpreter_panic(words in prop::collection::vec(prop::sample::select(WORDS), 1..14)) {
+        let mut session = Session { limit_steps: Some(2_000), ..Session::new() };
+        let script = format!("{TABLE} d = dict(`a`b, 1 2); v = 1 2 3; s = \"x\"; {}", words.concat());
+        if let Ok(value) = session.run(&Source::new("soup", script), &mut Notes::default()) {
+            value.show();
+            value.to_string();
+        }
+    }
+}
+
+const WORDS: &[&str] = &[
+    "t",
+    "d",
+    "v",
+    "s",
+    "`a",
+    "1",
+    " -1 ",
+    "NULL",
+    "0:2",
+    "true",
+    "5m",
+    "x -> x",
+    "<id>",
+    "\"q\"",
+    " + ",
+    " * ",
+    "..",
+    " in ",
+    "[",
+    "]",
+    "(",
+    ")",
+    ", ",
+    " = ",
+    ";",
+    ".id",
+    ".sym",
+    ".size()",
+    "[0]",
+    "[`p]",
+    "[1:]",
+    "select ",
+    "exec ",
+    " from t",
+    " where ",
+    " group by sym",
+    " context by sym",
+    " order by ",
+    " limit ",
+    "sum(",
+    "take(",
+    "each(",
+    "table(",
+    "array(INT, ",
+    "moving(sum, ",
+    "v.append!(",
+    "t.append!(",
+    "insert into t values (",
+    "update t set p = ",
+    "delete from t where ",
+    "accumulate(add, ",
+    "set(",
+    "join(",
+    " as n",
+    "f{",
+    "}",
+    "$INT",
+];

@@ -1,0 +1,156 @@
+//! Calling a function on whole values, as scripts do.
+
+use super::signature::Signature;
+use crate::diagnostic::Diagnostic;
+use crate::function::{Argument, BoundRow, Form, Function, Picked, Result};
+use crate::value::{Args, Host, Value};
+use data::{Column, Type};
+
+/// Calls a function. Scalars give a scalar, vectors a vector; scalars beside vectors are repeated; an aggregate gives
+/// one value, a function with several results a tuple. A row function goes through tuples element by element.
+pub fn call(function: &'static Function, args: &Args, host: &mut dyn Host) -> Result<Value> {
+    let mut called = || -> Result<Value> {
+        let signature = function.signature();
+        if let (Form::Script(f), true) = (&function.form, signature.open) {
+            // Its arguments may have any names.
+            return f(host, args);
+        }
+        let values = signature.arrange(args.values.clone(), args.named.clone())?;
+        match function.form(values.len()) {
+            Form::Script(f) => {
+                let spans = if args.named.is_empty() { args.spans.clone() } else { vec![args.span; values.len()] };
+                f(host, &Args { values, named: vec![], spans, span: args.span })
+            }
+            form => on_values(function, &signature, form, &values),
+        }
+    };
+    called().map_err(|error| error.or_at(args.span))
+}
+
+fn on_values(
+    function: &'static Function,
+    signature: &Signature,
+    form: &Form,
+    values: &[Option<Value>],
+) -> Result<Value> {
+    // A tuple among the rows' arguments: element by element.
+    let tuple = values.iter().enumerate().find_map(|(place, value)| match value {
+        Some(Value::Tuple(elements)) if signature.by_row(place) => Some(elements.len()),
+        _ => None,
+    });
+    if let (Some(count), Form::Row(_)) = (tuple, form) {
+        let of = |index: usize| {
+            let element = |(place, value): (usize, &Option<Value>)| match value {
+                Some(Value::Tuple(elements)) if signature.by_row(place) => match elements.get(index) {
+                    Some(element) if elements.len() == count => Ok(Some(element.clone())),
+                    _ => Err(Diagnostic::new(format!("{}: tuples of different length", function.name))),
+                },
+                other => Ok(other.clone()),
+            };
+            let values: Result<Vec<_>> = values.iter().enumerate().map(element).collect();
+            on_values(function, signature, form, &values?)
+        };
+        return Ok(Value::Tuple((0..count).map(of).collect::<Result<_>>()?));
+    }
+    let mut arguments = Vec::with_capacity(values.len());
+    let (mut rows, mut any_vector) = (1, false);
+    for (place, value) in values.iter().enumerate() {
+        let name = signature.name(place);
+        arguments.push(match value {
+            None => Argument::left_out(),
+            Some(value) if !signature.by_row(place) => Argument::constant(value.clone()),
+            Some(Value::Vector(column)) => {
+                if any_vector && column.len() != rows {
+                    let lengths = format!("parameter=`{name}`, rows=`{}`, wanted=`{rows}`", column.len());
+                    return Err(Diagnostic::new(format!("{}: vectors of different length: {lengths}", function.name)));
+                }
+                (rows, any_vector) = (column.len(), true);
+                Argument::of(column.ty())
+            }
+            Some(value @ Value::Scalar(..)) => Argument::constant(value.clone()),
+            Some(_) => {
+                let wanted = "a scalar or a vector is wanted";
+                return Err(Diagnostic::new(format!("{}: {wanted}: parameter=`{name}`", function.name)));
+            }
+        });
+    }
+    let by_row = values.iter().enumerate().filter(|(place, _)| signature.by_row(*place));
+    let columns: Vec<Column> = by_row
+        .map(|(_, value)| match value {
+            Some(Value::Vector(column)) => column.clone(),
+            Some(Value::Scalar(ty, value)) => Column::repeat(*ty, value, rows),
+            _ => Column::nulls(Type::Void, rows),
+        })
+        .collect();
+    let whole = |column: Column| match any_vector {
+        true => Value::Vector(column),
+        false => Value::Scalar(column.ty(), column.get(0)),
+    };
+    match form {
+        Form::Row(bind) => {
+            let bound = bind_row(signature, *bind, &arguments)?;
+            Ok(whole((bound.kernel)(&columns)?))
+        }
+        Form::Across(bind) => Ok(whole((bind(&arguments)?.kernel)(&columns)?)),
+        Form::Aggregate(bind) => {
+            let mut aggregate = bind(&arguments)?;
+            aggregate.grow(1);
+            let picked: Vec<Picked> = columns.iter().map(|column| Picked { column, rows: None }).collect();
+            aggregate.fold(&vec![0; rows], &picked)?;
+            let result = aggregate.emit(&[0]);
+            Ok(Value::Scalar(result.ty(), result.get(0)))
+        }
+        Form::State(bind) => {
+            let results = bind(&arguments)?.push(&vec![0; rows], &columns)?;
+            let mut results: Vec<Value> = results.into_iter().map(whole).collect();
+            Ok(if results.len() == 1 { results.remove(0) } else { Value::Tuple(results) })
+        }
+        Form::Script(_) | Form::ByArity(_) => unreachable!("resolved by the caller"),
+    }
+}
+
+/// Binds a row function. Where an argument is an array vector, the function goes through its elements.
+pub fn bind_row(
+    signature: &Signature,
+    bind: fn(&[Argument]) -> Result<BoundRow>,
+    args: &[Argument],
+) -> Result<BoundRow> {
+    let arrays: Vec<bool> = (0..args.len())
+        .filter(|place| signature.by_row(*place))
+        .map(|place| args[place].ty.element().is_some())
+        .collect();
+    let Some(first) = arrays.iter().position(|array| *array) else { return bind(args) };
+    let elements: Vec<Argument> =
+        args.iter().map(|arg| arg.ty.element().map_or_else(|| arg.clone(), Argument::of)).collect();
+    let bound = bind(&elements)?;
+    let no_array = || Diagnostic::new(format!("no array vectors of this type: type=`{}`", bound.ty));
+    let ty = bound.ty.array_of().ok_or_else(no_array)?;
+    let kernel = move |columns: &[Column]| {
+        let offsets: Vec<i32> = columns[first].list_offsets().to_vec();
+        let (start, end) = (offsets[0], offsets[offsets.len() - 1]);
+        let owners: Vec<u32> = offsets.windows(2).enumerate().flat_map(owners_of).collect();
+        let part = |(column, array): (&Column, &bool)| match array {
+            true if spans(column.list_offsets()).ne(spans(&offsets)) => {
+                Err(Diagnostic::new("array vectors of different length in one row"))
+            }
+            true => {
+                let from = column.list_offsets()[0] as usize;
+                Ok(column.list_elements().slice(from, (end - start) as usize))
+            }
+            false => Ok(column.take(&owners)),
+        };
+        let parts: Vec<Column> = columns.iter().zip(&arrays).map(part).collect::<Result<_>>()?;
+        let values = (bound.kernel)(&parts)?;
+        let offsets = offsets.iter().map(|offset| offset - start).collect();
+        Ok(Column::of_lists(offsets, values, columns[first].validity().cloned()))
+    };
+    Ok(BoundRow { ty, kernel: Box::new(kernel) })
+}
+
+fn spans(offsets: &[i32]) -> impl Iterator<Item = i32> {
+    offsets.windows(2).map(|ends| ends[1] - ends[0])
+}
+
+fn owners_of((row, ends): (usize, &[i32])) -> impl Iterator<Item = u32> {
+    std::iter::repeat_n(row as u32, (ends[1] - ends[0]) as usize)
+}

@@ -1,0 +1,398 @@
+//! Casts and the parts of dates and times.
+
+use super::item::{Item, Vocabulary};
+use super::settings::{flag, setting};
+use crate::diagnostic::Diagnostic;
+use crate::function::{Argument, BoundRow, Form, Function, Result};
+use crate::value::Value;
+use data::arrow::buffer::NullBuffer;
+use data::{Column, Dictionary, Physical, Scalar, Type};
+
+const fn row(
+    name: &'static str,
+    parameters: &'static str,
+    summary: &'static str,
+    example: (&'static str, &'static str),
+    bind: fn(&[Argument]) -> Result<BoundRow>,
+) -> Function {
+    Function { name, parameters, summary, example, form: Form::Row(bind) }
+}
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    row("bool", "X", "As BOOL.", ("bool(2)", "true"), |a| to(a, Type::Bool)),
+    row("char", "X", "As CHAR.", ("int(char(65))", "65"), |a| to(a, Type::Char)),
+    row("short", "X", "As SHORT; a fraction is cut.", ("short(2.5)", "2"), |a| to(a, Type::Short)),
+    row("int", "X", "As INT; a fraction is cut.", ("int(2.5)", "2"), |a| to(a, Type::Int)),
+    row("long", "X", "As LONG; a fraction is cut.", ("long(2.5)", "2"), |a| to(a, Type::Long)),
+    row("float", "X", "As FLOAT.", ("float(2)", "2"), |a| to(a, Type::Float)),
+    row("double", "X", "As DOUBLE.", ("double(2)", "2"), |a| to(a, Type::Double)),
+    row("string", "X", "As STRING.", ("string(2.5)", "2.5"), |a| to(a, Type::String)),
+    row("symbol", "X", "As SYMBOL.", ("symbol(`a)", "a"), |a| to(a, Type::Symbol)),
+    row("date", "X", "As DATE.", ("date(2024.01.02T09:30:00)", "2024.01.02"), |a| to(a, Type::Date)),
+    row("month", "X", "As MONTH.", ("month(2024.01.02)", "2024.01M"), |a| to(a, Type::Month)),
+    row("time", "X", "As TIME.", ("time(09:30:00)", "09:30:00.000"), |a| to(a, Type::Time)),
+    row("minute", "X", "As MINUTE.", ("minute(09:30:10)", "09:30m"), |a| to(a, Type::Minute)),
+    row("second", "X", "As SECOND.", ("second(09:30:10.500)", "09:30:10"), |a| to(a, Type::Second)),
+    row("datetime", "X", "As DATETIME.", ("datetime(2024.01.02)", "2024.01.02T00:00:00"), |a| to(a, Type::Datetime)),
+    row("timestamp", "X", "As TIMESTAMP.", ("timestamp(2024.01.02)", "2024.01.02T00:00:00.000"), |a| {
+        to(a, Type::Timestamp)
+    }),
+    row("nanotime", "X", "As NANOTIME.", ("nanotime(09:30:00)", "09:30:00.000000000"), |a| to(a, Type::Nanotime)),
+    row(
+        "nanotimestamp",
+        "X",
+        "As NANOTIMESTAMP.",
+        ("nanotimestamp(2024.01.02)", "2024.01.02T00:00:00.000000000"),
+        |a| to(a, Type::Nanotimestamp),
+    ),
+    row("cast", "X, type", "As the type.", ("cast(2.5, INT)", "2"), |a| {
+        let wanted = || Diagnostic::new("a type is wanted: parameter=`type`");
+        match setting(a, 1) {
+            Some(Value::Type(ty)) => to(a, *ty),
+            Some(Value::Scalar(_, Scalar::Text(name))) => to(a, Type::parse(name).ok_or_else(wanted)?),
+            _ => Err(wanted()),
+        }
+    }),
+    row("year", "X", "The year.", ("year(2024.03.02)", "2024"), |a| part(a, true, |days, _| civil(days).0)),
+    row("monthOfYear", "X", "The month, from 1.", ("monthOfYear(2024.03.02)", "3"), |a| {
+        part(a, true, |days, _| civil(days).1)
+    }),
+    row("dayOfMonth", "X", "The day of the month, from 1.", ("dayOfMonth(2024.03.02)", "2"), |a| {
+        part(a, true, |days, _| civil(days).2)
+    }),
+    row(
+        "weekday",
+        "X, [startFromSunday=true]",
+        "The day of the week: 0 for Sunday, or for Monday if not `startFromSunday`.",
+        ("weekday(2012.12.05, false)", "2"),
+        |a| match flag(a, 1, "startFromSunday", true)? {
+            true => part(a, true, |days, _| (days + 4).rem_euclid(7)),
+            false => part(a, true, |days, _| (days + 3).rem_euclid(7)),
+        },
+    ),
+    row("hour", "X", "The hour.", ("hour(09:30:10)", "9"), |a| part(a, false, |_, nanos| nanos / 3_600_000_000_000)),
+    row("minuteOfHour", "X", "The minute of the hour.", ("minuteOfHour(09:30:10)", "30"), |a| {
+        part(a, false, |_, nanos| nanos / 60_000_000_000 % 60)
+    }),
+    row("secondOfMinute", "X", "The second of the minute.", ("secondOfMinute(09:30:10)", "10"), |a| {
+        part(a, false, |_, nanos| nanos / 1_000_000_000 % 60)
+    }),
+    row("millisecond", "X", "The millisecond of the second.", ("millisecond(09:30:10.008)", "8"), |a| {
+        part(a, false, |_, nanos| nanos / 1_000_000 % 1000)
+    }),
+    row(
+        "concatDateTime",
+        "X, Y",
+        "A DATE and a SECOND, TIME or NANOTIME as one value.",
+        ("concatDateTime(2019.06.18, 09:34:07)", "2019.06.18T09:34:07"),
+        |a| {
+            let ty = match (a[0].ty, a[1].ty) {
+                (Type::Date, Type::Second) => Type::Datetime,
+                (Type::Date, Type::Time) => Type::Timestamp,
+                (Type::Date, Type::Nanotime) => Type::Nanotimestamp,
+                (date, time) => {
+                    let found = format!("types=`{date}, {time}`");
+                    return Err(Diagnostic::new(format!("a DATE with a SECOND, TIME or NANOTIME is wanted: {found}")));
+                }
+            };
+            Ok(BoundRow { ty, kernel: Box::new(|columns| Ok(data::concat_date_time(&columns[0], &columns[1])?)) })
+        },
+    ),
+    row(
+        "temporalAdd",
+        "X, duration, [unit]",
+        "A time that much later, months and years by the calendar.",
+        ("temporalAdd(2024.01.31, 1, \"M\")", "2024.02.29"),
+        temporal_add,
+    ),
+];
+
+/// A cast as a bound function.
+fn to(args: &[Argument], ty: Type) -> Result<BoundRow> {
+    castable(args[0].ty, ty)?;
+    Ok(BoundRow { ty, kernel: Box::new(move |columns| convert(&columns[0], ty)) })
+}
+
+fn castable(from: Type, ty: Type) -> Result<()> {
+    let simple = |ty: Type| ty.is_number() || ty.is_temporal() || ty.is_text();
+    let fits = from == ty
+        || from == Type::Void
+        || simple(from) && simple(ty) && !(from.is_float() && ty.is_temporal() || from.is_temporal() && ty.is_float());
+    let times = from.is_temporal() && ty.is_temporal() && rescale(from, ty, 0).is_none();
+    if fits && !times {
+        return Ok(());
+    }
+    Err(Diagnostic::new(format!("no such cast: from=`{from}`, to=`{ty}`")))
+}
+
+/// The values of a column as another type; what the type cannot hold is NULL.
+pub(super) fn convert(column: &Column, ty: Type) -> Result<Column> {
+    let from = column.ty();
+    if from == ty {
+        return Ok(column.clone());
+    }
+    castable(from, ty)?;
+    if from == Type::Void {
+        return Ok(Column::nulls(ty, column.len()));
+    }
+    if ty == Type::String {
+        return Ok(column.to_strings().unwrap_or_else(|| texts(column)));
+    }
+    if ty == Type::Symbol {
+        return Ok(convert(column, Type::String)?.in_dictionary(&Dictionary::new())?);
+    }
+    if from.is_text() {
+        let strings = column.to_strings().expect("a column of texts");
+        let values: Vec<Scalar> = strings.texts().iter().map(|text| parse(ty, text.unwrap_or(""))).collect();
+        return Ok(Column::of_scalars(ty, &values));
+    }
+    if ty.is_decimal() {
+        return Ok(to_decimal(column, ty));
+    }
+    let plain = Vocabulary::default();
+    if ty.is_float() {
+        let values = column.to_f64s().expect("a column of numbers");
+        return Ok(f64::column(ty, values.to_vec(), column.validity().cloned(), &plain));
+    }
+    if from.is_float() || from.is_decimal() {
+        let values = column.to_f64s().expect("a column of numbers");
+        let (low, high) = range(ty);
+        let fits = |value: f64| value.trunc() >= low as f64 && value.trunc() <= high as f64;
+        let valid: NullBuffer = (0..values.len()).map(|row| !column.is_null(row) && fits(values[row])).collect();
+        let whole = values.iter().map(|&value| if ty == Type::Bool { (value != 0.0) as i64 } else { value as i64 });
+        let valid = if ty == Type::Bool { column.validity().cloned() } else { Some(valid) };
+        return Ok(i64::column(ty, whole.collect(), valid, &plain));
+    }
+    let values = column.to_i64s().expect("a column of whole numbers");
+    let (low, high) = range(ty);
+    let scaled = |value: i64| match from.is_temporal() && ty.is_temporal() {
+        true => rescale(from, ty, value),
+        false => Some(value),
+    };
+    let valid = |row: usize| {
+        let fits = || ty == Type::Bool || scaled(values[row]).is_some_and(|value| (low..=high).contains(&value));
+        !column.is_null(row) && fits()
+    };
+    let valid: NullBuffer = (0..values.len()).map(valid).collect();
+    let whole = values.iter().map(|&value| scaled(value).unwrap_or(0)).collect();
+    Ok(i64::column(ty, whole, Some(valid), &plain))
+}
+
+/// The least and the greatest value of a type of whole numbers.
+fn range(ty: Type) -> (i64, i64) {
+    match ty.physical() {
+        Physical::I8 => (i8::MIN as i64, i8::MAX as i64),
+        Physical::I16 => (i16::MIN as i64, i16::MAX as i64),
+        Physical::I32 => (i32::MIN as i64, i32::MAX as i64),
+        _ => (i64::MIN, i64::MAX),
+    }
+}
+
+fn texts(column: &Column) -> Column {
+    let ty = column.ty();
+    let text = |row: usize| match column.get(row) {
+        Scalar::Int(value) if ty.is_temporal() => Some(data::format_script(ty, value)),
+        Scalar::Int(value) => Some(value.to_string()),
+        Scalar::Float(value) => Some(value.to_string()),
+        Scalar::Bool(value) => Some(value.to_string()),
+        Scalar::Decimal(digits) => Some(decimal_text(digits, scale(ty))),
+        _ => None,
+    };
+    let texts: Vec<Option<String>> = (0..column.len()).map(text).collect();
+    Column::of_texts(texts.iter().map(Option::as_deref))
+}
+
+fn decimal_text(digits: i128, scale: u32) -> String {
+    let unit = 10u128.pow(scale);
+    let (sign, digits) = (if digits < 0 { "-" } else { "" }, digits.unsigned_abs());
+    match scale {
+        0 => format!("{sign}{digits}"),
+        _ => format!("{sign}{}.{:0width$}", digits / unit, digits % unit, width = scale as usize),
+    }
+}
+
+fn scale(ty: Type) -> u32 {
+    match ty {
+        Type::Decimal32(scale) | Type::Decimal64(scale) | Type::Decimal128(scale) => scale as u32,
+        _ => 0,
+    }
+}
+
+fn to_decimal(column: &Column, ty: Type) -> Column {
+    let unit = 10i128.pow(scale(ty));
+    let most = 10i128.pow(match ty {
+        Type::Decimal32(_) => 9,
+        Type::Decimal64(_) => 18,
+        _ => 38,
+    }) - 1;
+    let digits = |row: usize| match column.get(row) {
+        Scalar::Int(value) => (value as i128).checked_mul(unit),
+        Scalar::Bool(value) => Some(value as i128 * unit),
+        Scalar::Float(value) if value.is_finite() => Some((value * unit as f64).round() as i128),
+        Scalar::Decimal(digits) => {
+            let from = 10i128.pow(scale(column.ty()));
+            if unit >= from { digits.checked_mul(unit / from) } else { Some(digits / (from / unit)) }
+        }
+        _ => None,
+    };
+    let digits = |row: usize| digits(row).filter(|digits| digits.abs() <= most);
+    let digits: Vec<Option<i128>> = (0..column.len()).map(digits).collect();
+    let valid: NullBuffer = digits.iter().map(Option::is_some).collect();
+    Column::of_decimals(ty, digits.into_iter().map(Option::unwrap_or_default).collect(), Some(valid))
+}
+
+fn parse(ty: Type, text: &str) -> Scalar {
+    let text = text.trim();
+    let found = match ty {
+        _ if text.is_empty() => None,
+        Type::Bool => match text {
+            "true" | "1" => Some(Scalar::Bool(true)),
+            "false" | "0" => Some(Scalar::Bool(false)),
+            _ => None,
+        },
+        ty if ty.is_temporal() => data::parse_temporal(ty, text).ok().map(Scalar::Int),
+        ty if ty.is_float() => text.parse().ok().map(Scalar::Float),
+        ty if ty.is_decimal() => text
+            .parse::<f64>()
+            .ok()
+            .map(|value| to_decimal(&Column::of_scalars(Type::Double, &[Scalar::Float(value)]), ty).get(0)),
+        _ => {
+            let (low, high) = range(ty);
+            let whole = text.parse::<i64>().ok().or_else(|| text.parse::<f64>().ok().map(|value| value as i64));
+            whole.filter(|value| (low..=high).contains(value)).map(Scalar::Int)
+        }
+    };
+    found.unwrap_or(Scalar::Null)
+}
+
+/// A value of one temporal type as another; `None` where there is no way, or no room.
+pub(super) fn rescale(from: Type, to: Type, value: i64) -> Option<i64> {
+    use Type as T;
+    let dated = |ty: Type| matches!(ty, T::Date | T::Datetime | T::Timestamp | T::Nanotimestamp);
+    match (from, to) {
+        (from, to) if from == to => Some(value),
+        (T::Month, to) if dated(to) => {
+            let (year, month) = (value.div_euclid(12), value.rem_euclid(12) + 1);
+            days_of(year, month, 1)?.checked_mul(to.units_per_day()?)
+        }
+        (from, T::Month) if dated(from) => {
+            let (year, month, _) = civil(value.div_euclid(from.units_per_day()?));
+            Some(year * 12 + month - 1)
+        }
+        (T::Month, _) | (_, T::Month) => None,
+        (from, to) => {
+            let (per_day, wanted) = (from.units_per_day()?, to.units_per_day()?);
+            let value = match (dated(from), dated(to)) {
+                (false, true) => return None,
+                (true, false) if from == T::Date => return None,
+                (true, false) => value.rem_euclid(per_day),
+                _ => value,
+            };
+            if wanted >= per_day {
+                value.checked_mul(wanted / per_day)
+            } else {
+                Some(value.div_euclid(per_day / wanted))
+            }
+        }
+    }
+}
+
+/// Year, month and day of a day since 1970-01-01, by the Gregorian calendar.
+fn civil(days: i64) -> (i64, i64, i64) {
+    // Counted from the first of March of year 0, so that a leap day is a year's last one.
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day = days.rem_euclid(146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let in_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * in_year + 2) / 153;
+    let civil_month = if month < 10 { month + 3 } else { month - 9 };
+    (era * 400 + year + (civil_month <= 2) as i64, civil_month, in_year - (153 * month + 2) / 5 + 1)
+}
+
+/// Days since 1970-01-01; `None` where there is no such day.
+fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
+    let date = chrono::NaiveDate::from_ymd_opt(year.try_into().ok()?, month as u32, day as u32)?;
+    Some((date - chrono::NaiveDate::default()).num_days())
+}
+
+/// A whole number made of the day and the nanoseconds since midnight.
+fn part(args: &[Argument], of_date: bool, f: fn(i64, i64) -> i64) -> Result<BoundRow> {
+    let from = args[0].ty;
+    let dated = matches!(from, Type::Date | Type::Datetime | Type::Timestamp | Type::Nanotimestamp | Type::Month);
+    let fits = if of_date { dated } else { from.is_temporal() && !matches!(from, Type::Date | Type::Month) };
+    if !fits {
+        let wanted = if of_date { "a value with a date" } else { "a value with a time of day" };
+        return Err(Diagnostic::new(format!("{wanted} is wanted: type=`{from}`")));
+    }
+    let kernel = move |columns: &[Column]| {
+        let column = if from == Type::Month { convert(&columns[0], Type::Date)? } else { columns[0].clone() };
+        let per_day = column.ty().units_per_day().expect("a type with a day");
+        let nanos = 86_400_000_000_000 / per_day;
+        let values = column.to_i64s().expect("a temporal column");
+        let part = |value: &i64| f(value.div_euclid(per_day), value.rem_euclid(per_day) * nanos) as i32;
+        let parts: Vec<i32> = values.iter().map(part).collect();
+        Ok(Column::of_i32(Type::Int, parts, column.validity().cloned()))
+    };
+    Ok(BoundRow { ty: Type::Int, kernel: Box::new(kernel) })
+}
+
+fn temporal_add(args: &[Argument]) -> Result<BoundRow> {
+    let ty = args[0].ty;
+    let wanted = || Diagnostic::new("a duration, or a whole number and a unit, are wanted: parameter=`duration`");
+    if !ty.is_temporal() {
+        return Err(Diagnostic::new(format!("a temporal value is wanted: type=`{ty}`")));
+    }
+    let (count, unit) = match (setting(args, 1), setting(args, 2)) {
+        (Some(Value::Duration(count, unit)), None) => (*count, unit.clone()),
+        (Some(Value::Scalar(_, count)), Some(Value::Scalar(_, Scalar::Text(unit)))) => {
+            (count.as_i64().ok_or_else(wanted)?, unit.clone())
+        }
+        _ => return Err(wanted()),
+    };
+    let months = match unit.as_ref() {
+        "y" => count.checked_mul(12),
+        "M" => Some(count),
+        _ => None,
+    };
+    let add: Box<dyn Fn(i64) -> Option<i64> + Send + Sync> = match (months, ty) {
+        (Some(months), Type::Month) => Box::new(move |value| value.checked_add(months)),
+        (Some(months), _) => {
+            let dated = matches!(ty, Type::Date | Type::Datetime | Type::Timestamp | Type::Nanotimestamp);
+            let per_day = ty.units_per_day().filter(|_| dated).ok_or_else(wanted)?;
+            Box::new(move |value| {
+                let (year, month, day) = civil(value.div_euclid(per_day));
+                let months = (year * 12 + month - 1).checked_add(months)?;
+                let (year, month) = (months.div_euclid(12), months.rem_euclid(12) + 1);
+                // The last day of a shorter month stands for the days it lacks.
+                let days = (0..4).find_map(|less| days_of(year, month, day - less))?;
+                days.checked_mul(per_day)?.checked_add(value.rem_euclid(per_day))
+            })
+        }
+        (None, _) => {
+            let nanos: i64 = match unit.as_ref() {
+                "w" => 604_800_000_000_000,
+                "d" | "B" => 86_400_000_000_000,
+                "H" => 3_600_000_000_000,
+                "m" => 60_000_000_000,
+                "s" => 1_000_000_000,
+                "ms" => 1_000_000,
+                "us" => 1_000,
+                "ns" => 1,
+                _ => return Err(wanted()),
+            };
+            let per_day = ty.units_per_day().ok_or_else(wanted)?;
+            let step = (count as i128 * nanos as i128 * per_day as i128 / 86_400_000_000_000) as i64;
+            Box::new(move |value| value.checked_add(step))
+        }
+    };
+    let kernel = move |columns: &[Column]| {
+        let values = columns[0].to_i64s().expect("a temporal column");
+        let row = |row: usize| if columns[0].is_null(row) { None } else { add(values[row]) };
+        let later: Vec<Option<i64>> = (0..values.len()).map(row).collect();
+        let valid: NullBuffer = later.iter().map(Option::is_some).collect();
+        let later = later.into_iter().map(Option::unwrap_or_default).collect();
+        Ok(i64::column(ty, later, Some(valid), &Vocabulary::default()))
+    };
+    Ok(BoundRow { ty, kernel: Box::new(kernel) })
+}

@@ -1,0 +1,442 @@
+//! Moving functions: one value per input row, over the last `window` rows of its key.
+//!
+//! A window's summary is put together from two stretches, without taking anything away: rows are counted in blocks of
+//! `window`; the window of a row is the rest of the block before and the start of its own. So a NaN or an infinity
+//! leaves with its row, no error adds up, and each row costs the same.
+
+use super::cumulative::Rank;
+use super::item::{Reader, Wire, Writer, wire};
+use super::keyed::{Keyed, Step};
+use super::settings::{choice, flag, need_number, numbers, setting, whole, window};
+use super::sorted::{Sorted, insert, remove};
+use super::statistic::{self as st, Use};
+use super::summary::Summary;
+use crate::function::{Argument, Form, Function, Result, State};
+use crate::value::Value;
+use data::Type;
+use std::collections::VecDeque;
+
+type Bind = fn(&[Argument]) -> Result<Box<dyn State>>;
+
+const fn moving(
+    name: &'static str,
+    parameters: &'static str,
+    summary: &'static str,
+    example: (&'static str, &'static str),
+    bind: Bind,
+) -> Function {
+    Function { name, parameters, summary, example, form: Form::State(bind) }
+}
+
+const ONE: &str = "X, window, [minPeriods]";
+const TWO: &str = "X, Y, window, [minPeriods]";
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    moving("msum", ONE, "The moving sum.", ("msum(2 1 3 7, 3)", "[,,6,11]"), |a| st::sum(a, Moving::of(a, 1, 2)?)),
+    moving("msum2", ONE, "The moving sum of squares.", ("msum2(2 1 3, 3)", "[,,14]"), |a| {
+        st::sum2(a, Moving::of(a, 1, 2)?)
+    }),
+    moving(
+        "mavg",
+        ONE,
+        "The moving mean; `window` may be a vector of weights, then `minPeriods` means nothing.",
+        ("mavg(7 4 6 0 -5, 4)", "[,,,4.25,1.25]"),
+        |a| match setting(a, 1) {
+            Some(Value::Vector(_)) => {
+                need_number(a, 0)?;
+                let weights = numbers(a, 1, "window")?.unwrap_or_default();
+                Ok(Keyed::state(
+                    Recent { rows: weights.len(), skip_leading: false, of: WeightedMean(weights) },
+                    Type::Double,
+                ))
+            }
+            _ => st::avg(a, Moving::of(a, 1, 2)?),
+        },
+    ),
+    moving("mcount", ONE, "The moving number of values.", ("mcount([1,2,,5], 3)", "[1,2,2,2]"), |a| {
+        st::count(a, Moving::of(a, 1, 2)?.at_once(0))
+    }),
+    moving("mmin", ONE, "The moving minimum.", ("mmin(2 1 3 7, 3)", "[,,1,1]"), |a| st::min(a, Moving::of(a, 1, 2)?)),
+    moving("mmax", ONE, "The moving maximum.", ("mmax(2 1 3 7, 3)", "[,,3,7]"), |a| st::max(a, Moving::of(a, 1, 2)?)),
+    moving("mprod", ONE, "The moving product.", ("mprod(2 1 3 7, 3)", "[,,6,21]"), |a| {
+        st::prod(a, Moving::of(a, 1, 2)?)
+    }),
+    moving("mstd", ONE, "The moving sample standard deviation.", ("mstd(4 3 2, 3)", "[,,1]"), |a| {
+        st::std(a, Moving::of(a, 1, 2)?)
+    }),
+    moving("mstdp", ONE, "The moving population standard deviation.", ("mstdp(2 4, 2)", "[,1]"), |a| {
+        st::stdp(a, Moving::of(a, 1, 2)?)
+    }),
+    moving("mvar", ONE, "The moving sample variance.", ("mvar(1 2 3 4, 3)", "[,,1,1]"), |a| {
+        st::var(a, Moving::of(a, 1, 2)?)
+    }),
+    moving("mvarp", ONE, "The moving population variance.", ("mvarp(2 4, 2)", "[,1]"), |a| {
+        st::varp(a, Moving::of(a, 1, 2)?)
+    }),
+    moving("mfirst", ONE, "The first row's value in the window.", ("mfirst(2 1 3 7, 3)", "[,,2,1]"), |a| {
+        st::first(a, Moving::of(a, 1, 2)?.also_empty())
+    }),
+    moving("mlast", ONE, "The last row's value in the window.", ("mlast(2 1 3 7, 3)", "[,,3,7]"), |a| {
+        st::last(a, Moving::of(a, 1, 2)?.also_empty())
+    }),
+    moving(
+        "mfirstNot",
+        "X, window, [k], [minPeriods=1]",
+        "The first value in the window that is neither NULL nor `k`.",
+        ("mfirstNot([,2,,4,5], 2)", "[,2,2,4,4]"),
+        |a| st::moving_first_not(a, Moving::with_periods(a, 1, 2, 3)?.at_once(1)),
+    ),
+    moving(
+        "mlastNot",
+        "X, window, [k], [minPeriods=1]",
+        "The last value in the window that is neither NULL nor `k`.",
+        ("mlastNot([,2,,4,5], 2)", "[,2,2,4,5]"),
+        |a| st::moving_last_not(a, Moving::with_periods(a, 1, 2, 3)?.at_once(1)),
+    ),
+    moving(
+        "mifirstNot",
+        ONE,
+        "The place in the window of its first value, -1 for none.",
+        ("mifirstNot([,,2,3], 3)", "[,,2,1]"),
+        |a| st::ifirst_not(a, Moving::of(a, 1, 2)?.also_empty()),
+    ),
+    moving(
+        "milastNot",
+        ONE,
+        "The place in the window of its last value, -1 for none.",
+        ("milastNot([1,,2,], 3)", "[,,2,1]"),
+        |a| st::ilast_not(a, Moving::of(a, 1, 2)?.also_empty()),
+    ),
+    moving("mimin", ONE, "The first place in the window of its minimum.", ("mimin(2 1 3 7, 3)", "[,,1,0]"), |a| {
+        st::imin(a, Moving::of(a, 1, 2)?)
+    }),
+    moving("mimax", ONE, "The first place in the window of its maximum.", ("mimax(2 1 3 7, 3)", "[,,2,2]"), |a| {
+        st::imax(a, Moving::of(a, 1, 2)?)
+    }),
+    moving("miminLast", ONE, "The last place in the window of its minimum.", ("miminLast(3 2 2, 3)", "[,,2]"), |a| {
+        st::imin_last(a, Moving::of(a, 1, 2)?)
+    }),
+    moving("mimaxLast", ONE, "The last place in the window of its maximum.", ("mimaxLast(3 2 3, 3)", "[,,2]"), |a| {
+        st::imax_last(a, Moving::of(a, 1, 2)?)
+    }),
+    moving("mmed", ONE, "The moving median.", ("mmed(2 1 3 7, 3)", "[,,2,3]"), |a| st::med(a, Moving::of(a, 1, 2)?)),
+    moving(
+        "mpercentile",
+        "X, percent, window, [interpolation=`linear], [minPeriods]",
+        "The moving percentile.",
+        ("mpercentile(2 1 3 7, 50, 3)", "[,,2,3]"),
+        |a| st::percentile(a, Moving::with_periods(a, 2, 2, 4)?, 3, 100.0),
+    ),
+    moving(
+        "mmad",
+        "X, window, [useMedian=false], [minPeriods]",
+        "The moving mean absolute deviation, or the median one.",
+        ("mmad(85 90 95, 2)", "[,2.5,2.5]"),
+        |a| st::mad(a, Moving::with_periods(a, 1, 2, 3)?, 2),
+    ),
+    moving(
+        "mskew",
+        "X, window, [biased=true], [minPeriods]",
+        "The moving skewness.",
+        ("mskew(1 2 3, 3)", "[,,0]"),
+        |a| st::skew(a, Moving::with_periods(a, 1, 2, 3)?, 2),
+    ),
+    moving(
+        "mkurtosis",
+        "X, window, [biased=true], [minPeriods]",
+        "The moving kurtosis, 3 for a normal distribution.",
+        ("mkurtosis(1 3 1 3, 4)", "[,,,1]"),
+        |a| st::kurtosis(a, Moving::with_periods(a, 1, 2, 3)?, 2),
+    ),
+    moving(
+        "mrank",
+        "X, ascending, window, [ignoreNA=true], [tiesMethod=`min], [percent=false], [minPeriods]",
+        "The rank of a value in its window, from 0.",
+        ("mrank(1 2 5 3 4, true, 3)", "[,,2,1,1]"),
+        |a| {
+            need_number(a, 0)?;
+            let rank = Rank {
+                ascending: flag(a, 1, "ascending", true)?,
+                ignore_null: flag(a, 3, "ignoreNA", true)?,
+                ties: choice(a, 4, "tiesMethod", Rank::TIES)?.unwrap_or(0),
+                percent: flag(a, 5, "percent", false)?,
+            };
+            let when = Moving::with_periods(a, 2, 2, 6)?;
+            let ty = rank.ty();
+            Ok(Keyed::state(MovingRank { rank, when }, ty))
+        },
+    ),
+    moving("mcovar", TWO, "The moving sample covariance.", ("mcovar(1 2 3, 2 4 6, 3)", "[,,2]"), |a| {
+        st::covar(a, Moving::of(a, 2, 2)?)
+    }),
+    moving("mcovarp", TWO, "The moving population covariance.", ("mcovarp(1 3, 2 6, 2)", "[,2]"), |a| {
+        st::covarp(a, Moving::of(a, 2, 2)?)
+    }),
+    moving("mcorr", TWO, "The moving correlation.", ("mcorr(1 2 3, 2 4 6, 3)", "[,,1]"), |a| {
+        st::corr(a, Moving::of(a, 2, 2)?)
+    }),
+    moving(
+        "mbeta",
+        "Y, X, window, [minPeriods]",
+        "The moving slope of Y on X.",
+        ("mbeta(2 4 6, 1 2 3, 3)", "[,,2]"),
+        |a| st::beta(a, Moving::of(a, 2, 2)?),
+    ),
+    moving("mwsum", TWO, "The moving sum of X weighted by Y.", ("mwsum(2 1 3, 1 0.5 1, 3)", "[,,5.5]"), |a| {
+        st::wsum(a, Moving::of(a, 2, 2)?)
+    }),
+    moving("mwavg", TWO, "The moving mean of X weighted by Y.", ("mwavg(1 3, 1 3, 2)", "[,2.5]"), |a| {
+        st::wavg(a, Moving::of(a, 2, 2)?)
+    }),
+];
+
+/// Use as a moving function: how long the window is, and which windows give a value.
+#[derive(Clone)]
+pub(super) struct Moving {
+    rows: usize,
+    /// Only full windows give a value?
+    full: bool,
+    /// How many values a window must have to give one.
+    valid_min: u32,
+    /// Do rows before the first value not count?
+    skip_leading: bool,
+}
+
+impl Moving {
+    /// With the window at this place, at least so long, and `minPeriods` behind it.
+    pub fn of(args: &[Argument], place: usize, rows_min: i64) -> Result<Moving> {
+        Moving::with_periods(args, place, rows_min, place + 1)
+    }
+
+    fn with_periods(args: &[Argument], place: usize, rows_min: i64, periods: usize) -> Result<Moving> {
+        let rows = window(args, place, rows_min)?;
+        let when = Moving { rows, full: true, valid_min: 1, skip_leading: false };
+        Ok(match whole(args, periods, "minPeriods")? {
+            Some(periods) => when.at_once(periods.clamp(1, rows as i64) as u32),
+            None => when,
+        })
+    }
+
+    /// Windows that are not full give a value too, unless `minPeriods` was given.
+    fn at_once(self, valid_min: u32) -> Moving {
+        if self.full { Moving { full: false, valid_min, ..self } } else { self }
+    }
+
+    /// Full windows without a value give one too, unless `minPeriods` was given.
+    fn also_empty(self) -> Moving {
+        if self.full { Moving { valid_min: 0, ..self } } else { self }
+    }
+
+    /// Rows before the first value do not count.
+    pub fn skip_leading(self) -> Moving {
+        Moving { skip_leading: true, ..self }
+    }
+
+    fn gives(&self, rows: usize, valid: u32) -> bool {
+        (!self.full || rows == self.rows) && valid >= self.valid_min
+    }
+}
+
+impl Use for Moving {
+    type Made = Box<dyn State>;
+    fn summary<S: Summary>(self, summary: S, ty: Type) -> Box<dyn State> {
+        Keyed::state(InBlocks { summary, when: self }, ty)
+    }
+    fn sorted<S: Sorted>(self, sorted: S) -> Box<dyn State> {
+        Keyed::state(SortedWindow { sorted, when: self }, Type::Double)
+    }
+}
+
+#[derive(Clone)]
+struct InBlocks<S> {
+    summary: S,
+    when: Moving,
+}
+
+/// The summaries of one key, each with its number of values.
+///
+/// `entries[..at]` are single rows of the block now open, `entries[at..]` what is left of the block before: each the
+/// summary from its row to that block's end. The vector grows to `window` as rows arrive, and no further.
+#[derive(Clone)]
+struct Blocks<E> {
+    entries: Vec<(u32, E)>,
+    at: u32,
+    start: (u32, E),
+    full: bool,
+}
+
+impl<E: Default> Default for Blocks<E> {
+    fn default() -> Blocks<E> {
+        Blocks { entries: vec![], at: 0, start: (0, E::default()), full: false }
+    }
+}
+
+impl<E: Wire> Wire for Blocks<E> {
+    fn put(&self, to: &mut Writer) {
+        self.entries.put(to);
+        self.at.put(to);
+        self.start.put(to);
+        self.full.put(to);
+    }
+    fn get(from: &mut Reader) -> Result<Blocks<E>> {
+        Ok(Blocks { entries: Vec::get(from)?, at: u32::get(from)?, start: Wire::get(from)?, full: bool::get(from)? })
+    }
+}
+
+impl<S: Summary> Step for InBlocks<S> {
+    type In = S::In;
+    type Key = Blocks<S::Slot>;
+    type Out = S::Out;
+    #[inline(always)]
+    fn step(&self, key: &mut Blocks<S::Slot>, value: Option<S::In>) -> Option<S::Out> {
+        let (summary, when) = (&self.summary, &self.when);
+        if when.skip_leading && value.is_none() && key.entries.is_empty() {
+            return None;
+        }
+        let mut row = (0, S::Slot::default());
+        match value {
+            Some(value) => {
+                row.0 = 1;
+                summary.add(&mut row.1, value.clone());
+                key.start.0 += 1;
+                summary.add(&mut key.start.1, value);
+            }
+            None if S::NULLS => {
+                summary.add_null(&mut row.1);
+                summary.add_null(&mut key.start.1);
+            }
+            None => {}
+        }
+        let at = key.at as usize;
+        match key.entries.get_mut(at) {
+            Some(entry) => *entry = row,
+            None => key.entries.push(row),
+        }
+        key.at += 1;
+        if at + 1 == when.rows {
+            // The window is this block; from here on it is the block before.
+            let start = std::mem::take(&mut key.start);
+            for place in (0..at).rev() {
+                let (head, tail) = key.entries.split_at_mut(place + 1);
+                head[place].0 += tail[0].0;
+                summary.merge(&mut head[place].1, &tail[0].1);
+            }
+            (key.at, key.full) = (0, true);
+            return if when.gives(when.rows, start.0) { summary.result(&start.1) } else { None };
+        }
+        if !key.full {
+            return if when.gives(at + 1, key.start.0) { summary.result(&key.start.1) } else { None };
+        }
+        let (valid, rest) = &key.entries[at + 1];
+        if !when.gives(when.rows, valid + key.start.0) {
+            return None;
+        }
+        let mut window = rest.clone();
+        summary.merge(&mut window, &key.start.1);
+        summary.result(&window)
+    }
+}
+
+/// The last rows of one key, and their values sorted.
+#[derive(Clone, Default)]
+struct Values {
+    rows: VecDeque<Option<f64>>,
+    sorted: Vec<f64>,
+}
+wire!(Values { rows, sorted });
+
+impl Values {
+    fn push(&mut self, value: Option<f64>, rows: usize) {
+        if self.rows.len() == rows
+            && let Some(Some(gone)) = self.rows.pop_front()
+        {
+            remove(&mut self.sorted, gone);
+        }
+        self.rows.push_back(value);
+        if let Some(value) = value {
+            insert(&mut self.sorted, value);
+        }
+    }
+}
+
+#[derive(Clone)]
+struct SortedWindow<S> {
+    sorted: S,
+    when: Moving,
+}
+
+impl<S: Sorted> Step for SortedWindow<S> {
+    type In = f64;
+    type Key = Values;
+    type Out = f64;
+    fn step(&self, key: &mut Values, value: Option<f64>) -> Option<f64> {
+        key.push(value, self.when.rows);
+        let gives = self.when.gives(key.rows.len(), key.sorted.len() as u32);
+        if gives { self.sorted.of(&key.sorted) } else { None }
+    }
+}
+
+#[derive(Clone)]
+struct MovingRank {
+    rank: Rank,
+    when: Moving,
+}
+
+impl Step for MovingRank {
+    type In = f64;
+    type Key = Values;
+    type Out = f64;
+    fn step(&self, key: &mut Values, value: Option<f64>) -> Option<f64> {
+        key.push(value, self.when.rows);
+        let valid = key.sorted.len();
+        // Where NULL has a rank, a window of NULLs has one too.
+        let counted = if self.rank.ignore_null { valid } else { valid.max(1) };
+        let gives = self.when.gives(key.rows.len(), counted as u32);
+        if gives { self.rank.of(&key.sorted, key.rows.len() - valid, value) } else { None }
+    }
+}
+
+/// A function of the last rows themselves, in order.
+pub(super) trait OfRows: Clone + Send + Sync + 'static {
+    /// Of a full window.
+    fn of(&self, rows: &VecDeque<Option<f64>>) -> Option<f64>;
+}
+
+/// A function of the last rows themselves.
+#[derive(Clone)]
+pub(super) struct Recent<F> {
+    /// How many rows.
+    pub rows: usize,
+    /// Do rows before the first value not count?
+    pub skip_leading: bool,
+    /// The function.
+    pub of: F,
+}
+
+impl<F: OfRows> Step for Recent<F> {
+    type In = f64;
+    type Key = VecDeque<Option<f64>>;
+    type Out = f64;
+    fn step(&self, key: &mut VecDeque<Option<f64>>, value: Option<f64>) -> Option<f64> {
+        if self.skip_leading && value.is_none() && key.is_empty() {
+            return None;
+        }
+        if key.len() == self.rows {
+            key.pop_front();
+        }
+        key.push_back(value);
+        if key.len() == self.rows { self.of.of(key) } else { None }
+    }
+}
+
+/// The mean by weights of the rows; those of NULLs are left out.
+#[derive(Clone)]
+pub(super) struct WeightedMean(pub Vec<f64>);
+
+impl OfRows for WeightedMean {
+    fn of(&self, rows: &VecDeque<Option<f64>>) -> Option<f64> {
+        let pairs = rows.iter().zip(&self.0).filter_map(|(value, weight)| Some(((*value)?, weight)));
+        let (sum, weights) = pairs.fold((0.0, 0.0), |(sum, all), (value, weight)| (sum + value * weight, all + weight));
+        (weights != 0.0).then(|| sum / weights)
+    }
+}

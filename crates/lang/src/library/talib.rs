@@ -1,0 +1,243 @@
+//! Averages of technical analysis. NULLs before the first value are passed over; then a full window is waited for.
+
+use super::item::wire;
+use super::keyed::{Keyed, Several, Step, refuse};
+use super::moving::{Moving, OfRows, Recent, WeightedMean};
+use super::settings::{flag, need_number, number, whole, window};
+use super::statistic;
+use crate::function::{Argument, Form, Function, Result, State};
+use data::Type;
+use std::collections::VecDeque;
+
+type Bind = fn(&[Argument]) -> Result<Box<dyn State>>;
+
+const fn average(
+    name: &'static str,
+    parameters: &'static str,
+    summary: &'static str,
+    example: (&'static str, &'static str),
+    bind: Bind,
+) -> Function {
+    Function { name, parameters, summary, example, form: Form::State(bind) }
+}
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    average("sma", "X, window", "The simple moving average.", ("sma(14 15 18 19, 2)", "[,14.5,16.5,18.5]"), sma),
+    average("wma", "X, window", "The average weighted 1, 2, … `window`.", ("wma(1 4 4, 2)", "[,3,4]"), wma),
+    average(
+        "ema",
+        "X, window, [warmup=false]",
+        "The exponential average with 2/(window+1), from the mean of the first window on; `warmup`: from the first value on.",
+        ("ema(1 3 5, 2)", "[,2,4]"),
+        |a| {
+            let rows = rows(a)?;
+            let ema = Ema { rows, alpha: 2.0 / (rows as f64 + 1.0), warmup: flag(a, 2, "warmup", false)? };
+            Ok(cascade(ema, Blend::Plain))
+        },
+    ),
+    average(
+        "gema",
+        "X, window, alpha",
+        "The exponential average with the given factor.",
+        ("gema(1 3 5, 2, 0.5)", "[,2,3.5]"),
+        |a| {
+            let alpha = number(a, 2, "alpha")?.unwrap_or(f64::NAN);
+            if !(0.0..=1.0).contains(&alpha) {
+                return refuse("a number from 0 to 1 is wanted: function=`gema`, parameter=`alpha`");
+            }
+            Ok(cascade(Ema { rows: rows(a)?, alpha, warmup: false }, Blend::Plain))
+        },
+    ),
+    average("wilder", "X, window", "The exponential average with 1/window.", ("wilder(1 3 4, 2)", "[,2,3]"), |a| {
+        let rows = rows(a)?;
+        Ok(cascade(Ema { rows, alpha: 1.0 / rows as f64, warmup: false }, Blend::Plain))
+    }),
+    average("dema", "X, window", "The double exponential average.", ("dema(1 3 5, 2)", "[,,5]"), dema),
+    average("tema", "X, window", "The triple exponential average.", ("tema(1 3 5 7, 2)", "[,,,7]"), tema),
+    average("trima", "X, window", "The triangular average.", ("trima(1 2 5, 3)", "[,,2.5]"), trima),
+    average("t3", "X, window, [vfactor=1]", "The T3 average.", ("t3(1 2, 1)", "[1,2]"), t3),
+    average(
+        "ma",
+        "X, window, maType",
+        "An average by number: 0 sma, 1 ema, 2 wma, 3 dema, 4 tema, 5 trima, 8 t3.",
+        ("ma(1 3 5, 2, 1)", "[,2,4]"),
+        |a| match whole(a, 2, "maType")? {
+            Some(0) => sma(&a[..2]),
+            Some(1) => {
+                let rows = rows(a)?;
+                Ok(cascade(Ema { rows, alpha: 2.0 / (rows as f64 + 1.0), warmup: false }, Blend::Plain))
+            }
+            Some(2) => wma(&a[..2]),
+            Some(3) => dema(&a[..2]),
+            Some(4) => tema(&a[..2]),
+            Some(5) => trima(&a[..2]),
+            Some(8) => t3(&a[..2]),
+            _ => refuse("0, 1, 2, 3, 4, 5 or 8 is wanted: function=`ma`, parameter=`maType`"),
+        },
+    ),
+    average(
+        "linearTimeTrend",
+        "X, window",
+        "Intercept and slope of the line through the window's values.",
+        ("linearTimeTrend(3 3 5 7, 3)", "([,,2.666667,3],[,,1,2])"),
+        |a| {
+            let rows = rows(a)?;
+            let trend = |slope| Keyed::state(Recent { rows, skip_leading: true, of: Trend { slope } }, Type::Double);
+            Ok(Box::new(Several(vec![trend(false), trend(true)])))
+        },
+    ),
+];
+
+fn rows(args: &[Argument]) -> Result<usize> {
+    need_number(args, 0)?;
+    window(args, 1, 1)
+}
+
+fn sma(args: &[Argument]) -> Result<Box<dyn State>> {
+    statistic::avg(args, Moving::of(args, 1, 1)?.skip_leading())
+}
+
+fn weighted(weights: Vec<f64>) -> Box<dyn State> {
+    Keyed::state(Recent { rows: weights.len(), skip_leading: true, of: WeightedMean(weights) }, Type::Double)
+}
+
+fn wma(args: &[Argument]) -> Result<Box<dyn State>> {
+    Ok(weighted((1..=rows(args)?).map(|weight| weight as f64).collect()))
+}
+
+fn trima(args: &[Argument]) -> Result<Box<dyn State>> {
+    let rows = rows(args)?;
+    Ok(weighted((0..rows).map(|row| (row + 1).min(rows - row) as f64).collect()))
+}
+
+fn doubled(args: &[Argument], blend: Blend) -> Result<Box<dyn State>> {
+    let rows = rows(args)?;
+    Ok(cascade(Ema { rows, alpha: 2.0 / (rows as f64 + 1.0), warmup: false }, blend))
+}
+
+fn dema(args: &[Argument]) -> Result<Box<dyn State>> {
+    doubled(args, Blend::Double)
+}
+
+fn tema(args: &[Argument]) -> Result<Box<dyn State>> {
+    doubled(args, Blend::Triple)
+}
+
+fn t3(args: &[Argument]) -> Result<Box<dyn State>> {
+    doubled(args, Blend::T3(number(args, 2, "vfactor")?.unwrap_or(1.0)))
+}
+
+/// One exponential average.
+#[derive(Clone)]
+struct Ema {
+    rows: usize,
+    alpha: f64,
+    warmup: bool,
+}
+
+/// How many values so far, up to the window, and the average; their sum until the window is full.
+#[derive(Clone, Default)]
+struct EmaKey {
+    count: u32,
+    value: f64,
+}
+wire!(EmaKey { count, value });
+
+impl Ema {
+    fn step(&self, key: &mut EmaKey, value: f64) -> Option<f64> {
+        let rows = self.rows as u32;
+        if self.warmup {
+            let alpha = 2.0 / (key.count.min(rows) as f64 + 1.0);
+            key.value = if key.count == 0 { value } else { alpha * value + (1.0 - alpha) * key.value };
+            key.count = key.count.saturating_add(1);
+            return Some(key.value);
+        }
+        if key.count < rows {
+            key.count += 1;
+            key.value += value;
+            if key.count == rows {
+                key.value /= rows as f64;
+            }
+        } else {
+            key.value = self.alpha * value + (1.0 - self.alpha) * key.value;
+        }
+        (key.count == rows).then_some(key.value)
+    }
+}
+
+/// How averages of averages are put together.
+#[derive(Clone)]
+enum Blend {
+    Plain,
+    Double,
+    Triple,
+    T3(f64),
+}
+
+impl Blend {
+    fn depth(&self) -> usize {
+        match self {
+            Blend::Plain => 1,
+            Blend::Double => 2,
+            Blend::Triple => 3,
+            Blend::T3(_) => 6,
+        }
+    }
+}
+
+/// Averages of averages.
+#[derive(Clone)]
+struct Cascade {
+    ema: Ema,
+    blend: Blend,
+}
+
+fn cascade(ema: Ema, blend: Blend) -> Box<dyn State> {
+    Keyed::state(Cascade { ema, blend }, Type::Double)
+}
+
+impl Step for Cascade {
+    type In = f64;
+    type Key = Vec<EmaKey>;
+    type Out = f64;
+    fn step(&self, key: &mut Vec<EmaKey>, value: Option<f64>) -> Option<f64> {
+        let depth = self.blend.depth();
+        if key.is_empty() {
+            key.resize(depth, EmaKey::default());
+        }
+        let mut e = [0.0; 6];
+        let mut last = value?;
+        for (level, key) in key.iter_mut().enumerate() {
+            last = self.ema.step(key, last)?;
+            e[level] = last;
+        }
+        Some(match self.blend {
+            Blend::Plain => e[0],
+            Blend::Double => 2.0 * e[0] - e[1],
+            Blend::Triple => 3.0 * e[0] - 3.0 * e[1] + e[2],
+            Blend::T3(v) => {
+                let (v2, v3) = (v * v, v * v * v);
+                -v3 * e[5] + 3.0 * (v2 + v3) * e[4] - (6.0 * v2 + 3.0 * v + 3.0 * v3) * e[3]
+                    + (1.0 + 3.0 * v + v3 + 3.0 * v2) * e[2]
+            }
+        })
+    }
+}
+
+/// The line through values at 0, 1, 2 …
+#[derive(Clone)]
+struct Trend {
+    slope: bool,
+}
+
+impl OfRows for Trend {
+    fn of(&self, rows: &VecDeque<Option<f64>>) -> Option<f64> {
+        let points = rows.iter().enumerate().filter_map(|(x, y)| Some((x as f64, (*y)?)));
+        let (n, x, y) = points.clone().fold((0.0, 0.0, 0.0), |(n, sx, sy), (x, y)| (n + 1.0, sx + x, sy + y));
+        let (mean_x, mean_y) = (x / n, y / n);
+        let (xx, xy) = points
+            .fold((0.0, 0.0), |(xx, xy), (x, y)| (xx + (x - mean_x) * (x - mean_x), xy + (x - mean_x) * (y - mean_y)));
+        let slope = xy / xx;
+        (n >= 2.0).then_some(if self.slope { slope } else { mean_y - slope * mean_x })
+    }
+}

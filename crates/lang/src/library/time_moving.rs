@@ -1,0 +1,326 @@
+//! Functions over a moving stretch of time: of the rows of the key so far, those with T in (T now - window, T now].
+//!
+//! As with [`super::moving`], nothing is ever taken away from a summary: the rows since a turn are summed from their
+//! start, those before it to their end, so that the oldest can be dropped.
+
+use super::cumulative::Rank;
+use super::item::{Item, Reader, Timed, Wire, Writer, by_class, wire};
+use super::keyed::{Keyed, Step, refuse};
+use super::math::duration_in;
+use super::settings::{choice, flag, need_number, setting, whole};
+use super::sorted::{Sorted, insert, remove};
+use super::statistic::{self as st, Use};
+use super::summary::Summary;
+use crate::function::{Argument, Form, Function, Result, State};
+use crate::value::Value;
+use data::Type;
+use std::collections::VecDeque;
+
+type Bind = fn(&[Argument]) -> Result<Box<dyn State>>;
+
+const fn timed(
+    name: &'static str,
+    parameters: &'static str,
+    summary: &'static str,
+    example: (&'static str, &'static str),
+    bind: Bind,
+) -> Function {
+    Function { name, parameters, summary, example, form: Form::State(bind) }
+}
+
+const ONE: &str = "T, X, window";
+const TWO: &str = "T, X, Y, window";
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    timed("tmsum", ONE, "The sum.", ("tmsum(1 1 3 5, 5 2 4 1, 3)", "[5,7,11,5]"), |a| st::sum(&a[1..], over(a, 2)?)),
+    timed("tmsum2", ONE, "The sum of squares.", ("tmsum2(1 1 5, 5 2 4, 3)", "[25,29,16]"), |a| {
+        st::sum2(&a[1..], over(a, 2)?)
+    }),
+    timed("tmavg", ONE, "The mean.", ("tmavg(1 1 5, 1 4 2, 3)", "[1,2.5,2]"), |a| st::avg(&a[1..], over(a, 2)?)),
+    timed("tmcount", ONE, "How many values.", ("tmcount(1 1 5, [1,4,], 3)", "[1,2,0]"), |a| {
+        st::count(&a[1..], over(a, 2)?.also_empty())
+    }),
+    timed("tmprod", ONE, "The product.", ("tmprod(1 1 5, 5 2 4, 3)", "[5,10,4]"), |a| st::prod(&a[1..], over(a, 2)?)),
+    timed("tmmin", ONE, "The minimum.", ("tmmin(1 1 5, 5 2 4, 3)", "[5,2,4]"), |a| st::min(&a[1..], over(a, 2)?)),
+    timed("tmmax", ONE, "The maximum.", ("tmmax(1 1 5, 5 2 4, 3)", "[5,5,4]"), |a| st::max(&a[1..], over(a, 2)?)),
+    timed("tmvar", ONE, "The sample variance.", ("tmvar(1 1 5, 5 2 4, 3)", "[,4.5,]"), |a| {
+        st::var(&a[1..], over(a, 2)?)
+    }),
+    timed("tmvarp", ONE, "The population variance.", ("tmvarp(1 1 5, 5 2 4, 3)", "[0,2.25,0]"), |a| {
+        st::varp(&a[1..], over(a, 2)?)
+    }),
+    timed("tmstd", ONE, "The sample standard deviation.", ("tmstd(1 1 5, 4 4 4, 3)", "[,0,]"), |a| {
+        st::std(&a[1..], over(a, 2)?)
+    }),
+    timed("tmstdp", ONE, "The population standard deviation.", ("tmstdp(1 1 5, 5 2 4, 3)", "[0,1.5,0]"), |a| {
+        st::stdp(&a[1..], over(a, 2)?)
+    }),
+    timed("tmskew", ONE, "The skewness.", ("tmskew(1 1 5, 5 2 4, 3)", "[,0,]"), |a| st::skew(&a[1..], over(a, 2)?, 9)),
+    timed("tmkurtosis", ONE, "The kurtosis.", ("tmkurtosis(1 1 2, 1 2 3, 3)", "[,,1.5]"), |a| {
+        st::kurtosis(&a[1..], over(a, 2)?, 9)
+    }),
+    timed("tmfirst", ONE, "The first row's value, NULL or not.", ("tmfirst(1 1 5, 5 2 4, 3)", "[5,5,4]"), |a| {
+        st::first(&a[1..], over(a, 2)?.also_empty())
+    }),
+    timed("tmlast", ONE, "The last row's value, NULL or not.", ("tmlast(1 1 5, 5 2 4, 3)", "[5,2,4]"), |a| {
+        st::last(&a[1..], over(a, 2)?.also_empty())
+    }),
+    timed("tmmed", ONE, "The median.", ("tmmed(1 1 5, 5 2 4, 3)", "[5,3.5,4]"), |a| st::med(&a[1..], over(a, 2)?)),
+    timed(
+        "tmpercentile",
+        "T, X, percent, window, [interpolation=`linear]",
+        "The percentile.",
+        ("tmpercentile(1 1 5, 5 2 4, 50, 3)", "[5,3.5,4]"),
+        |a| st::percentile(&a[1..], over(a, 3)?, 3, 100.0),
+    ),
+    timed(
+        "tmrank",
+        "T, X, ascending, window, [ignoreNA=true], [tiesMethod=`min], [percent=false]",
+        "The rank of a value, from 0.",
+        ("tmrank(1 1 3 5, 5 2 4 1, true, 3)", "[0,0,1,0]"),
+        |a| {
+            need_number(a, 1)?;
+            let rank = Rank {
+                ascending: flag(a, 2, "ascending", true)?,
+                ignore_null: flag(a, 4, "ignoreNA", true)?,
+                ties: choice(a, 5, "tiesMethod", Rank::TIES)?.unwrap_or(0),
+                percent: flag(a, 6, "percent", false)?,
+            };
+            let ty = rank.ty();
+            Ok(Keyed::state(TimedRank { rank, span: over(a, 3)?.span }, ty))
+        },
+    ),
+    timed("tmcovar", TWO, "The sample covariance.", ("tmcovar(1 1 5, 1 2 3, 2 4 6, 3)", "[,1,]"), |a| {
+        st::covar(&a[1..], over(a, 3)?)
+    }),
+    timed("tmcovarp", TWO, "The population covariance.", ("tmcovarp(1 1 5, 1 3 5, 2 6 1, 3)", "[0,2,0]"), |a| {
+        st::covarp(&a[1..], over(a, 3)?)
+    }),
+    timed("tmcorr", TWO, "The correlation.", ("tmcorr(1 1 5, 1 2 3, 2 4 6, 3)", "[,1,]"), |a| {
+        st::corr(&a[1..], over(a, 3)?)
+    }),
+    timed("tmbeta", "T, Y, X, window", "The slope of Y on X.", ("tmbeta(1 1 5, 2 4 6, 1 2 3, 3)", "[,2,]"), |a| {
+        st::beta(&a[1..], over(a, 3)?)
+    }),
+    timed("tmwsum", TWO, "The sum of X weighted by Y.", ("tmwsum(1 1 5, 1 2 3, 4 5 6, 3)", "[4,14,18]"), |a| {
+        st::wsum(&a[1..], over(a, 3)?)
+    }),
+    timed("tmwavg", TWO, "The mean of X weighted by Y.", ("tmwavg(1 1 5, 1 3 3, 1 3 6, 3)", "[1,2.5,3]"), |a| {
+        st::wavg(&a[1..], over(a, 3)?)
+    }),
+    timed(
+        "tmove",
+        ONE,
+        "X at the time `window` before, or at the nearest time before that.",
+        ("tmove(1 2 5 6, 10 20 30 40, 3)", "[,,20,20]"),
+        |a| {
+            let (span, ty) = (over(a, 2)?.span, a[1].ty);
+            by_class!(ty, T => Ok(Keyed::state(TimedMove::<T> { span, class: std::marker::PhantomData }, ty)))
+        },
+    ),
+];
+
+/// Use over a stretch of time.
+struct OverTime {
+    span: i64,
+    valid_min: u32,
+}
+
+/// The window at this place, in the units of the first argument.
+fn over(args: &[Argument], place: usize) -> Result<OverTime> {
+    let ty = args[0].ty;
+    if !(ty.is_integer() || ty.is_temporal()) {
+        return refuse(format!("a time or a whole number is wanted: parameter=`T`, type=`{ty}`"));
+    }
+    let span = match setting(args, place) {
+        Some(Value::Duration(count, unit)) => duration_in(ty, *count, unit),
+        _ => whole(args, place, "window")?,
+    };
+    match span {
+        Some(span) if span > 0 => Ok(OverTime { span, valid_min: 1 }),
+        _ => refuse("a length of time above 0, of a fixed number of units of T, is wanted: parameter=`window`"),
+    }
+}
+
+impl OverTime {
+    fn also_empty(self) -> OverTime {
+        OverTime { valid_min: 0, ..self }
+    }
+}
+
+impl Use for OverTime {
+    type Made = Box<dyn State>;
+    fn summary<S: Summary>(self, summary: S, ty: Type) -> Box<dyn State> {
+        Keyed::state(InTurns { summary, span: self.span, valid_min: self.valid_min }, ty)
+    }
+    fn sorted<S: Sorted>(self, sorted: S) -> Box<dyn State> {
+        Keyed::state(TimedSorted { sorted, span: self.span }, Type::Double)
+    }
+}
+
+#[derive(Clone)]
+struct InTurns<S> {
+    summary: S,
+    span: i64,
+    valid_min: u32,
+}
+
+/// The rows of one key that are still within the window.
+///
+/// `before` are the rows before the last turn, the oldest last, each summed up to the turn; `since` those after it,
+/// single, and `start` their sum.
+#[derive(Clone)]
+struct Turns<E> {
+    before: Vec<(i64, u32, E)>,
+    since: Vec<(i64, u32, E)>,
+    start: (u32, E),
+}
+
+impl<E: Default> Default for Turns<E> {
+    fn default() -> Turns<E> {
+        Turns { before: vec![], since: vec![], start: (0, E::default()) }
+    }
+}
+
+impl<E: Wire> Wire for Turns<E> {
+    fn put(&self, to: &mut Writer) {
+        self.before.put(to);
+        self.since.put(to);
+        self.start.put(to);
+    }
+    fn get(from: &mut Reader) -> Result<Turns<E>> {
+        Ok(Turns { before: Vec::get(from)?, since: Vec::get(from)?, start: Wire::get(from)? })
+    }
+}
+
+impl<S: Summary> Step for InTurns<S> {
+    type In = Timed<S::In>;
+    type Key = Turns<S::Slot>;
+    type Out = S::Out;
+    fn step(&self, key: &mut Turns<S::Slot>, row: Option<Timed<S::In>>) -> Option<S::Out> {
+        let summary = &self.summary;
+        let Timed { time, value } = row?;
+        let mut single = (0, S::Slot::default());
+        match value {
+            Some(value) => {
+                single.0 = 1;
+                summary.add(&mut single.1, value.clone());
+                key.start.0 += 1;
+                summary.add(&mut key.start.1, value);
+            }
+            None if S::NULLS => {
+                summary.add_null(&mut single.1);
+                summary.add_null(&mut key.start.1);
+            }
+            None => {}
+        }
+        key.since.push((time, single.0, single.1));
+        let gone = |oldest: i64| oldest <= time.saturating_sub(self.span);
+        loop {
+            while key.before.last().is_some_and(|(oldest, ..)| gone(*oldest)) {
+                key.before.pop();
+            }
+            if !key.before.is_empty() || !key.since.first().is_some_and(|(oldest, ..)| gone(*oldest)) {
+                break;
+            }
+            // A turn: all rows since the last one are summed from the newest to the oldest.
+            for (time, valid, mut slot) in key.since.drain(..).rev() {
+                let (mut count, newer) = (valid, key.before.last());
+                if let Some((_, newer_count, newer)) = newer {
+                    count += newer_count;
+                    summary.merge(&mut slot, newer);
+                }
+                key.before.push((time, count, slot));
+            }
+            key.start = (0, S::Slot::default());
+        }
+        let (mut valid, mut window) = (0, S::Slot::default());
+        if let Some((_, count, slot)) = key.before.last() {
+            (valid, window) = (*count, slot.clone());
+        }
+        summary.merge(&mut window, &key.start.1);
+        valid += key.start.0;
+        if valid >= self.valid_min { summary.result(&window) } else { None }
+    }
+}
+
+/// The rows of one key within the window, and their values sorted.
+#[derive(Clone, Default)]
+struct Values {
+    rows: VecDeque<(i64, Option<f64>)>,
+    sorted: Vec<f64>,
+}
+wire!(Values { rows, sorted });
+
+impl Values {
+    fn push(&mut self, time: i64, value: Option<f64>, span: i64) {
+        self.rows.push_back((time, value));
+        if let Some(value) = value {
+            insert(&mut self.sorted, value);
+        }
+        while let Some((oldest, value)) = self.rows.front().copied()
+            && oldest <= time.saturating_sub(span)
+        {
+            self.rows.pop_front();
+            if let Some(value) = value {
+                remove(&mut self.sorted, value);
+            }
+        }
+    }
+}
+
+#[derive(Clone)]
+struct TimedSorted<S> {
+    sorted: S,
+    span: i64,
+}
+
+impl<S: Sorted> Step for TimedSorted<S> {
+    type In = Timed<f64>;
+    type Key = Values;
+    type Out = f64;
+    fn step(&self, key: &mut Values, row: Option<Timed<f64>>) -> Option<f64> {
+        let Timed { time, value } = row?;
+        key.push(time, value, self.span);
+        self.sorted.of(&key.sorted)
+    }
+}
+
+#[derive(Clone)]
+struct TimedRank {
+    rank: Rank,
+    span: i64,
+}
+
+impl Step for TimedRank {
+    type In = Timed<f64>;
+    type Key = Values;
+    type Out = f64;
+    fn step(&self, key: &mut Values, row: Option<Timed<f64>>) -> Option<f64> {
+        let Timed { time, value } = row?;
+        key.push(time, value, self.span);
+        self.rank.of(&key.sorted, key.rows.len() - key.sorted.len(), value)
+    }
+}
+
+#[derive(Clone)]
+struct TimedMove<T> {
+    span: i64,
+    class: std::marker::PhantomData<T>,
+}
+
+impl<T: Item> Step for TimedMove<T> {
+    type In = Timed<T>;
+    type Key = VecDeque<(i64, Option<T>)>;
+    type Out = T;
+    fn step(&self, key: &mut VecDeque<(i64, Option<T>)>, row: Option<Timed<T>>) -> Option<T> {
+        let Timed { time, value } = row?;
+        let wanted = time.saturating_sub(self.span);
+        key.push_back((time, value));
+        while key.get(1).is_some_and(|(time, _)| *time <= wanted) {
+            key.pop_front();
+        }
+        let (oldest, value) = key.front().expect("the row itself at least");
+        if *oldest <= wanted { value.clone() } else { None }
+    }
+}

@@ -1,0 +1,645 @@
+//! From metacode to plans: names to columns, calls to functions of the library, user functions to their bodies.
+//!
+//! Invariants:
+//! - A value is of the rows or of the results of aggregates, never of both.
+//! - Equal calls are one step, and so have one state.
+
+use super::Scope;
+use super::plan::{Plan, Ref, Step, key_of};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::function::{Aggregate, Argument, Form, Function, Result, State};
+use crate::library;
+use crate::tree::{Arg, Binary, Expr, ExprKind, FunctionDef, FunctionKind, Statement, StatementKind, Unary};
+use crate::value::{Args, Callee, Code, Host, UserFunction, Value};
+use data::{Column, Scalar, Type};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How deep user functions may call one another.
+const DEPTH_MAX: usize = 32;
+
+/// Where functions with a state of their own may stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In a reactive state engine: state functions, no aggregates.
+    Reactive,
+    /// Where each row stands alone: neither.
+    Row,
+    /// In a window: aggregates, no state functions.
+    Window,
+}
+
+/// Of what there is one value each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Level {
+    /// Of the rows.
+    Rows,
+    /// Of the groups that aggregates give a result for.
+    Results,
+}
+
+/// What an expression is bound to.
+#[derive(Clone)]
+pub(super) enum Bound {
+    /// A constant of any kind.
+    Constant(Value),
+    /// A value, or several, for each row or group.
+    Values(Level, Vec<Ref>),
+}
+
+/// The arguments of a call, some with names.
+type Given = Vec<(Option<Arc<str>>, Option<Bound>)>;
+
+/// An aggregate and its arguments in the rows' plan.
+pub(super) struct BoundAggregate {
+    pub aggregate: Box<dyn Aggregate>,
+    pub args: Vec<Ref>,
+}
+
+/// Binds the metrics of one engine.
+pub(super) struct Binder<'a> {
+    scope: &'a Scope<'a>,
+    place: Place,
+    pub rows: Plan,
+    pub results: Plan,
+    pub states: Vec<Box<dyn State>>,
+    pub aggregates: Vec<BoundAggregate>,
+    /// The user functions in sight of the metric that is bound.
+    functions: Arc<Vec<Arc<FunctionDef>>>,
+    /// The variables of the user functions that are being gone through, the innermost last.
+    frames: Vec<HashMap<Arc<str>, Bound>>,
+    /// Keys of values that equal nothing else.
+    unlike: usize,
+}
+
+/// The host of constant expressions: there is none.
+struct NoHost;
+impl Host for NoHost {}
+
+impl<'a> Binder<'a> {
+    pub fn new(scope: &'a Scope<'a>, place: Place) -> Binder<'a> {
+        Binder {
+            scope,
+            place,
+            rows: Plan::default(),
+            results: Plan::default(),
+            states: vec![],
+            aggregates: vec![],
+            functions: Arc::default(),
+            frames: vec![],
+            unlike: 0,
+        }
+    }
+
+    /// Binds a metric. Its values are those of rows, in a window those of results.
+    pub fn metric(&mut self, code: &Code) -> Result<Vec<Ref>> {
+        self.functions = code.functions.clone();
+        self.frames.clear();
+        let wanted = if self.place == Place::Window { Level::Results } else { Level::Rows };
+        match self.expr(&code.expr)? {
+            Bound::Constant(value) => Ok(vec![self.constant(wanted, &value)?]),
+            Bound::Values(level, refs) if level == wanted => Ok(refs),
+            Bound::Values(..) => {
+                let error = Diagnostic::at(code.expr.span, "a metric of a window needs an aggregate function");
+                Err(error.help("take one value of the window's rows, for instance with last(…)"))
+            }
+        }
+    }
+
+    fn plan(&mut self, level: Level) -> &mut Plan {
+        match level {
+            Level::Rows => &mut self.rows,
+            Level::Results => &mut self.results,
+        }
+    }
+
+    fn constant(&mut self, level: Level, value: &Value) -> Result<Ref> {
+        let found = self.plan(level).constant(value);
+        found.ok_or_else(|| Diagnostic::new("a value of this kind cannot stand in a column"))
+    }
+
+    fn expr(&mut self, expr: &Expr) -> Result<Bound> {
+        self.kind(expr).map_err(|error| error.or_at(expr.span))
+    }
+
+    fn kind(&mut self, expr: &Expr) -> Result<Bound> {
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::Literal(value) => Ok(Bound::Constant(value.clone())),
+            ExprKind::Name(name) => self.name(name),
+            ExprKind::Member(object, name) => match &object.kind {
+                ExprKind::Name(prefix) if self.is_prefix(prefix) => self.column(name),
+                _ => Err(Diagnostic::new(format!("not a column: column=`{name}`"))),
+            },
+            ExprKind::Unary(Unary::Negate, value) => self.operator("neg", &[value]),
+            ExprKind::Unary(Unary::Not, value) => self.operator("not", &[value]),
+            ExprKind::Binary(Binary::Join, ..) => Err(Diagnostic::new("`<-` has no place in a metric")),
+            ExprKind::Binary(operator, left, right) => self.operator(operator.function(), &[left, right]),
+            ExprKind::Conditional(condition, yes, no) => self.operator("iif", &[condition, yes, no]),
+            ExprKind::Call(callee, args) => self.call(callee, args, span),
+            ExprKind::Method(object, name, args) => {
+                let mut values = vec![(None, Some(self.expr(object)?))];
+                values.extend(self.args(args)?);
+                self.call_named(name, values, span)
+            }
+            ExprKind::Partial(callee, args) => {
+                let callee = self.callee(callee)?;
+                let given = self.args(args)?.into_iter().map(|(_, value)| match value {
+                    None => Ok(None),
+                    Some(Bound::Constant(value)) => Ok(Some(value)),
+                    Some(Bound::Values(..)) => {
+                        Err(Diagnostic::new("what is given to a function ahead must be constant"))
+                    }
+                });
+                let given = given.collect::<Result<Vec<_>>>()?;
+                Ok(Bound::Constant(self.function(callee, given)))
+            }
+            ExprKind::Lambda(def) => {
+                let callee = Callee::Defined(def.clone());
+                Ok(Bound::Constant(self.function(callee, vec![])))
+            }
+            ExprKind::Vector(items) => self.vector(items),
+            ExprKind::Tuple(items) => self.tuple(items),
+            ExprKind::Pair(low, high) => {
+                let ends = (self.fixed(low)?, self.fixed(high)?);
+                Ok(Bound::Constant(Value::Pair(Box::new(ends.0), Box::new(ends.1))))
+            }
+            ExprKind::Range(low, high) => {
+                let end = |value: Value| match value {
+                    Value::Scalar(_, value) => value.as_i64(),
+                    _ => None,
+                };
+                match (end(self.fixed(low)?), end(self.fixed(high)?)) {
+                    (Some(low), Some(high)) if low.abs_diff(high) < 1_000_000 => {
+                        let values: Vec<i32> = match low <= high {
+                            true => (low..=high).map(|value| value as i32).collect(),
+                            false => (high..=low).rev().map(|value| value as i32).collect(),
+                        };
+                        Ok(Bound::Constant(Value::Vector(Column::of_i32(Type::Int, values, None))))
+                    }
+                    _ => Err(Diagnostic::new("two whole numbers, less than a million apart, are wanted around `..`")),
+                }
+            }
+            ExprKind::Index(..) => Err(Diagnostic::new("an index has no place in a metric")),
+            ExprKind::Dict(_) => Err(Diagnostic::new("a dictionary has no place in a metric")),
+            ExprKind::Metacode { .. } => Err(Diagnostic::new("metacode has no place in a metric")),
+            ExprKind::Select(_) => Err(Diagnostic::new("a query has no place in a metric")),
+        }
+    }
+
+    fn function(&self, callee: Callee, given: Vec<Option<Value>>) -> Value {
+        Value::Function(UserFunction { callee, given, functions: self.functions.clone() })
+    }
+
+    fn is_prefix(&self, name: &str) -> bool {
+        self.scope.prefixes.iter().any(|prefix| prefix.eq_ignore_ascii_case(name))
+    }
+
+    /// A constant expression.
+    pub fn fixed(&mut self, expr: &Expr) -> Result<Value> {
+        match self.expr(expr)? {
+            Bound::Constant(value) => Ok(value),
+            Bound::Values(..) => Err(Diagnostic::at(expr.span, "a constant is wanted here")),
+        }
+    }
+
+    fn column(&mut self, name: &str) -> Result<Bound> {
+        let schema = self.scope.schema;
+        match schema.index_of(name) {
+            Some(index) => {
+                let at = self.rows.input(index, schema.fields()[index].ty);
+                Ok(Bound::Values(Level::Rows, vec![at]))
+            }
+            None => {
+                let names = schema.fields().iter().map(|field| field.name.as_ref());
+                Err(Diagnostic::new(format!("unknown column: column=`{name}`")).suggest(name, names))
+            }
+        }
+    }
+
+    fn name(&mut self, name: &Arc<str>) -> Result<Bound> {
+        if let Some(bound) = self.frames.last().and_then(|frame| frame.get(name)) {
+            return Ok(bound.clone());
+        }
+        if self.scope.schema.index_of(name).is_some() {
+            return self.column(name);
+        }
+        let written_as_type = !name.chars().any(char::is_lowercase);
+        if let Some(ty) = Type::parse(name).filter(|_| written_as_type) {
+            return Ok(Bound::Constant(Value::Type(ty)));
+        }
+        if let Some(def) = self.defined(name) {
+            let callee = Callee::Defined(def);
+            return Ok(Bound::Constant(self.function(callee, vec![])));
+        }
+        if library::find(name).is_some() {
+            return Ok(Bound::Constant(Value::Builtin(name.clone())));
+        }
+        self.column(name)
+    }
+
+    fn defined(&self, name: &str) -> Option<Arc<FunctionDef>> {
+        self.functions.iter().rev().find(|def| &*def.name == name).cloned()
+    }
+
+    fn vector(&mut self, items: &[Option<Expr>]) -> Result<Bound> {
+        let null = || Value::Scalar(Type::Void, Scalar::Null);
+        let fixed = |item: &Option<Expr>| item.as_ref().map_or(Ok(null()), |item| self.fixed(item));
+        let values = items.iter().map(fixed).collect::<Result<Vec<_>>>()?;
+        let mut ty = Type::Void;
+        for value in &values {
+            let Value::Scalar(of, _) = value else { return Ok(Bound::Constant(Value::Tuple(values))) };
+            match library::common_type(ty, *of) {
+                Some(common) => ty = common,
+                None => return Ok(Bound::Constant(Value::Tuple(values))),
+            }
+        }
+        let scalars = values.iter().map(|value| match value {
+            Value::Scalar(_, scalar) => scalar,
+            _ => unreachable!("looked at just now"),
+        });
+        Ok(Bound::Constant(Value::Vector(Column::of_scalars(ty, scalars))))
+    }
+
+    /// A tuple of constants is one; any other is several values, as a function with several results gives.
+    fn tuple(&mut self, items: &[Option<Expr>]) -> Result<Bound> {
+        let null = || Bound::Constant(Value::Scalar(Type::Void, Scalar::Null));
+        let bind = |item: &Option<Expr>| item.as_ref().map_or(Ok(null()), |item| self.expr(item));
+        let items = items.iter().map(bind).collect::<Result<Vec<_>>>()?;
+        let Some(level) = self.level(&items)? else {
+            let values = items.into_iter().map(|item| match item {
+                Bound::Constant(value) => value,
+                Bound::Values(..) => unreachable!("no level means no values"),
+            });
+            return Ok(Bound::Constant(Value::Tuple(values.collect())));
+        };
+        let refs = items.iter().map(|item| self.one(level, item)).collect::<Result<_>>()?;
+        Ok(Bound::Values(level, refs))
+    }
+
+    /// The level of all values that are not constant; `None` if all are.
+    fn level<'b>(&self, items: impl IntoIterator<Item = &'b Bound>) -> Result<Option<Level>> {
+        let mut common = None;
+        for item in items {
+            if let Bound::Values(level, _) = item
+                && common.replace(*level).is_some_and(|other| other != *level)
+            {
+                let error = Diagnostic::new("values of rows beside results of aggregate functions");
+                return Err(error.help("take one value of the window's rows, for instance with last(…)"));
+            }
+        }
+        Ok(common)
+    }
+
+    /// The single value of an argument at a level.
+    fn one(&mut self, level: Level, bound: &Bound) -> Result<Ref> {
+        match bound {
+            Bound::Constant(value) => self.constant(level, value),
+            Bound::Values(_, refs) => match refs.as_slice() {
+                [one] => Ok(*one),
+                several => {
+                    Err(Diagnostic::new(format!("one value is wanted, not several: values=`{}`", several.len())))
+                }
+            },
+        }
+    }
+
+    fn args(&mut self, args: &[Arg]) -> Result<Given> {
+        let bind = |arg: &Arg| Ok((arg.name.clone(), arg.value.as_ref().map(|value| self.expr(value)).transpose()?));
+        args.iter().map(bind).collect()
+    }
+
+    fn operator(&mut self, name: &str, operands: &[&Expr]) -> Result<Bound> {
+        let values = operands.iter().map(|operand| Ok(Some(self.expr(operand)?))).collect::<Result<_>>()?;
+        let function = library::find(name).expect("each operator has a function");
+        self.apply(function, values, vec![])
+    }
+
+    fn callee(&mut self, callee: &Expr) -> Result<Callee> {
+        match &callee.kind {
+            ExprKind::Name(name) => match self.defined(name) {
+                Some(def) => Ok(Callee::Defined(def)),
+                None => Ok(Callee::Builtin(name.clone())),
+            },
+            ExprKind::Lambda(def) => Ok(Callee::Defined(def.clone())),
+            _ => Err(Diagnostic::at(callee.span, "a function is wanted here")),
+        }
+    }
+
+    fn call(&mut self, callee: &Expr, args: &[Arg], span: Span) -> Result<Bound> {
+        let values = self.args(args)?;
+        match &callee.kind {
+            ExprKind::Name(name) => self.call_named(name, values, span),
+            ExprKind::Lambda(def) => self.inline(&def.clone(), values, span),
+            _ => Err(Diagnostic::at(callee.span, "a function is wanted here")),
+        }
+    }
+
+    fn call_named(&mut self, name: &str, values: Given, span: Span) -> Result<Bound> {
+        // `::f` is the library's own function, whatever else is called so.
+        let (name, own) = name.strip_prefix("::").map_or((name, false), |name| (name, true));
+        if let Some(def) = self.defined(name).filter(|_| !own) {
+            return self.inline(&def, values, span);
+        }
+        let Some(function) = library::find(name) else {
+            let known = library::all().map(|function| function.name);
+            let known: Vec<&str> = known.chain(self.functions.iter().map(|def| def.name.as_ref())).collect();
+            return Err(Diagnostic::new(format!("unknown function: function=`{name}`")).suggest(name, known));
+        };
+        let (mut by_place, mut by_name) = (vec![], vec![]);
+        for (name, value) in values {
+            match (name, value) {
+                (Some(name), Some(value)) => by_name.push((name, value)),
+                (_, value) => by_place.push(value),
+            }
+        }
+        self.apply(function, by_place, by_name)
+    }
+
+    fn apply(
+        &mut self,
+        function: &'static Function,
+        by_place: Vec<Option<Bound>>,
+        by_name: Vec<(Arc<str>, Bound)>,
+    ) -> Result<Bound> {
+        let signature = function.signature();
+        let args = signature.arrange(by_place, by_name)?;
+        let name = function.name;
+        let level = self.level(args.iter().flatten())?;
+        let form = function.form(args.len());
+        let whole_vector = |(place, arg): (usize, &Option<Bound>)| {
+            signature.by_row(place) && matches!(arg, Some(Bound::Constant(Value::Vector(_))))
+        };
+        let constant = matches!(form, Form::Row(_) | Form::Across(_) | Form::Script(_))
+            || args.iter().enumerate().any(whole_vector);
+        if level.is_none() && constant {
+            let values = args.into_iter().map(|arg| match arg {
+                Some(Bound::Constant(value)) => Some(value),
+                _ => None,
+            });
+            let args = Args { values: values.collect(), ..Args::default() };
+            return Ok(Bound::Constant(library::call(function, &args, &mut NoHost)?));
+        }
+        match (form, self.place) {
+            (Form::Row(_) | Form::Across(_), _)
+            | (Form::State(_), Place::Reactive)
+            | (Form::Aggregate(_), Place::Window) => {}
+            (Form::Aggregate(_), Place::Reactive) => {
+                let error =
+                    format!("{name} is an aggregate function and is not supported in the reactive state engine");
+                let error = Diagnostic::new(format!("{error}: function=`{name}`"));
+                let alike = [format!("cum{name}"), format!("m{name}")];
+                let alike: Vec<String> = alike.into_iter().filter(|name| library::find(name).is_some()).collect();
+                return Err(if alike.is_empty() { error } else { error.help(format!("see {}", alike.join(", "))) });
+            }
+            (Form::Aggregate(_), Place::Row) => {
+                return Err(Diagnostic::new(format!("an aggregate function has no place here: function=`{name}`")));
+            }
+            (Form::State(_), Place::Window) => {
+                let error = format!("a state function is not supported in a window: function=`{name}`");
+                return Err(Diagnostic::new(error).help("put it into a reactive state engine before this one"));
+            }
+            (Form::State(_), Place::Row) => {
+                return Err(Diagnostic::new(format!("a state function has no place here: function=`{name}`")));
+            }
+            (Form::Script(_), _) => {
+                return Err(Diagnostic::new(format!("{name} is not supported on streams: function=`{name}`")));
+            }
+            (Form::ByArity(_), _) => unreachable!("resolved by the number of arguments"),
+        }
+        if let (Form::Aggregate(_), Some(Level::Results)) = (form, level) {
+            let error = Diagnostic::new(format!("nested aggregate: function=`{name}`"));
+            return Err(error.help("aggregate in one engine and aggregate its output in the next"));
+        }
+        let level = level.unwrap_or(Level::Rows);
+        let (mut arguments, mut refs, mut key) = (vec![], vec![], name.to_string());
+        for (place, arg) in args.iter().enumerate() {
+            let parameter = signature.name(place);
+            match arg {
+                Some(Bound::Values(..)) if !signature.by_row(place) => {
+                    let error = format!("{name}: an argument must be constant: parameter=`{parameter}`");
+                    return Err(Diagnostic::new(error));
+                }
+                Some(Bound::Constant(value)) if !signature.by_row(place) => {
+                    key += &format!(", {}", self.key(value));
+                    arguments.push(Argument::constant(value.clone()));
+                }
+                None if !signature.by_row(place) => {
+                    key += ", ";
+                    arguments.push(Argument::left_out());
+                }
+                arg => {
+                    let left_out = Bound::Constant(Value::Scalar(Type::Void, Scalar::Null));
+                    let at = self.one(level, arg.as_ref().unwrap_or(&left_out))?;
+                    key += &format!(", step {}.{}", at.step, at.result);
+                    let constant = match arg {
+                        Some(Bound::Constant(value @ Value::Scalar(..))) => Some(value.clone()),
+                        _ => None,
+                    };
+                    arguments.push(Argument { ty: self.plan(level).ty(at), constant });
+                    refs.push(at);
+                }
+            }
+        }
+        let named = |error: Diagnostic| match error.message.contains(name) {
+            true => error,
+            false => Diagnostic { message: format!("{name}: {}", error.message), ..error },
+        };
+        match form {
+            Form::Row(bind) | Form::Across(bind) => {
+                let step = self.plan(level).step(key, || {
+                    let bound = match form {
+                        Form::Row(_) => library::bind_row(&signature, *bind, &arguments),
+                        _ => bind(&arguments),
+                    };
+                    let bound = bound.map_err(named)?;
+                    let ty = bound.ty;
+                    Ok((Step::Row(bound, refs), vec![ty]))
+                })?;
+                Ok(Bound::Values(level, vec![Ref { step, result: 0 }]))
+            }
+            Form::State(bind) => {
+                let states = &mut self.states;
+                let step = self.rows.step(key, || {
+                    let state = bind(&arguments).map_err(named)?;
+                    let types = state.types();
+                    states.push(state);
+                    Ok((Step::State(states.len() - 1, refs), types))
+                })?;
+                let results = 0..self.rows.results(step);
+                Ok(Bound::Values(level, results.map(|result| Ref { step, result }).collect()))
+            }
+            Form::Aggregate(bind) => {
+                let aggregates = &mut self.aggregates;
+                let step = self.results.step(key, || {
+                    let aggregate = bind(&arguments).map_err(named)?;
+                    let ty = aggregate.ty();
+                    aggregates.push(BoundAggregate { aggregate, args: refs });
+                    Ok((Step::Input(aggregates.len() - 1), vec![ty]))
+                })?;
+                Ok(Bound::Values(Level::Results, vec![Ref { step, result: 0 }]))
+            }
+            Form::Script(_) | Form::ByArity(_) => unreachable!("refused above"),
+        }
+    }
+
+    fn key(&mut self, value: &Value) -> String {
+        key_of(value).unwrap_or_else(|| {
+            self.unlike += 1;
+            format!("value {}", self.unlike)
+        })
+    }
+
+    /// The body of a user function with the arguments in the place of its parameters.
+    fn inline(&mut self, def: &Arc<FunctionDef>, values: Given, span: Span) -> Result<Bound> {
+        let name = &def.name;
+        if def.kind == FunctionKind::Aggregate {
+            return Err(Diagnostic::new(format!("user aggregate functions are not supported here: function=`{name}`")));
+        }
+        if self.frames.len() >= DEPTH_MAX {
+            return Err(Diagnostic::new(format!("a function that calls itself has no place here: function=`{name}`")));
+        }
+        let count = values.len();
+        let mut frame: HashMap<Arc<str>, Bound> = HashMap::new();
+        let mut places = def.parameters.iter();
+        for (given, value) in values {
+            let parameter = match &given {
+                Some(given) => def.parameters.iter().find(|parameter| parameter.name == *given),
+                None => places.next(),
+            };
+            let expected = def.parameters.len();
+            let parameter = parameter.ok_or_else(|| {
+                Diagnostic::new(format!("{name} expects {expected} arguments: found=`{count}`")).or_at(span)
+            })?;
+            if let Some(value) = value {
+                frame.insert(parameter.name.clone(), value);
+            }
+        }
+        for parameter in &def.parameters {
+            if frame.contains_key(&parameter.name) {
+                continue;
+            }
+            let lacks = || Diagnostic::at(span, format!("{name} lacks an argument: parameter=`{}`", parameter.name));
+            let value = self.expr(parameter.default.as_ref().ok_or_else(lacks)?)?;
+            frame.insert(parameter.name.clone(), value);
+        }
+        self.frames.push(frame);
+        let body: Vec<&Statement> = def.body.iter().collect();
+        let result = self.block(def, &body);
+        self.frames.pop();
+        result?.ok_or_else(|| Diagnostic::at(def.span, format!("a function without a value: function=`{name}`")))
+    }
+
+    /// Goes through statements up to a return; `None` if there is none.
+    fn block(&mut self, def: &FunctionDef, statements: &[&Statement]) -> Result<Option<Bound>> {
+        let Some((statement, rest)) = statements.split_first() else { return Ok(None) };
+        let at = |error: Diagnostic| error.or_at(statement.span);
+        match &statement.kind {
+            StatementKind::Return(Some(value)) => Ok(Some(self.expr(value)?)),
+            StatementKind::Expr(value) if rest.is_empty() => Ok(Some(self.expr(value)?)),
+            StatementKind::Assign(targets, operator, value) => {
+                self.assign(def, targets, operator.is_some(), value).map_err(at)?;
+                self.block(def, rest)
+            }
+            StatementKind::If(condition, yes, no) => {
+                // What follows belongs to both branches, so each ends in a return of its own.
+                let branch = |body: &'_ [Statement]| -> Vec<Statement> {
+                    body.iter().chain(rest.iter().copied()).cloned().collect()
+                };
+                let (yes, no) = (branch(yes), branch(no));
+                let condition = self.expr(condition)?;
+                if let Bound::Constant(Value::Scalar(_, value)) = &condition {
+                    let taken = if value.as_i64().unwrap_or(0) != 0 { &yes } else { &no };
+                    return self.block(def, &taken.iter().collect::<Vec<_>>());
+                }
+                let frame = self.frames.last().expect("inside a function").clone();
+                let yes = self.block(def, &yes.iter().collect::<Vec<_>>())?;
+                *self.frames.last_mut().expect("inside a function") = frame;
+                let no = self.block(def, &no.iter().collect::<Vec<_>>())?;
+                let (Some(yes), Some(no)) = (yes, no) else {
+                    return Err(at(Diagnostic::new(format!("a branch without a value: function=`{}`", def.name))));
+                };
+                Ok(Some(self.choose(condition, yes, no).map_err(at)?))
+            }
+            _ => Err(at(Diagnostic::new(format!(
+                "only assignments, if and return are supported in a function of a metric: function=`{}`",
+                def.name
+            )))),
+        }
+    }
+
+    /// `iif` of each of several results.
+    fn choose(&mut self, condition: Bound, yes: Bound, no: Bound) -> Result<Bound> {
+        let parts = |bound: Bound| match bound {
+            Bound::Values(level, refs) => refs.into_iter().map(|at| Bound::Values(level, vec![at])).collect(),
+            constant => vec![constant],
+        };
+        let (yes, no): (Vec<Bound>, Vec<Bound>) = (parts(yes), parts(no));
+        if yes.len() != no.len() {
+            return Err(Diagnostic::new("branches with different numbers of values"));
+        }
+        let iif = library::find("iif").expect("a function of the library");
+        let mut chosen = vec![];
+        let mut level = Level::Rows;
+        for (yes, no) in yes.into_iter().zip(no) {
+            match self.apply(iif, vec![Some(condition.clone()), Some(yes), Some(no)], vec![])? {
+                Bound::Values(of, refs) => {
+                    level = of;
+                    chosen.extend(refs);
+                }
+                Bound::Constant(_) => unreachable!("the condition is not constant"),
+            }
+        }
+        Ok(Bound::Values(level, chosen))
+    }
+
+    fn assign(&mut self, def: &FunctionDef, targets: &[Expr], compound: bool, value: &Expr) -> Result<()> {
+        let mut names = vec![];
+        for target in targets {
+            let ExprKind::Name(name) = &target.kind else {
+                return Err(Diagnostic::at(target.span, "only variables can be assigned in a function of a metric"));
+            };
+            if compound || mentions(value, name) {
+                let error = "an assignment in a function of a metric cannot refer to the variable it assigns";
+                let error = format!("{error}: function=`{}`, variable=`{name}`", def.name);
+                return Err(Diagnostic::at(target.span, error).help("assign to a variable of another name"));
+            }
+            names.push(name.clone());
+        }
+        let value = self.expr(value)?;
+        let values = match (names.len(), value) {
+            (1, value) => vec![value],
+            (count, Bound::Values(level, refs)) if refs.len() == count => {
+                refs.into_iter().map(|at| Bound::Values(level, vec![at])).collect()
+            }
+            (count, Bound::Constant(Value::Tuple(values))) if values.len() == count => {
+                values.into_iter().map(Bound::Constant).collect()
+            }
+            (count, _) => {
+                return Err(Diagnostic::new(format!("as many values as variables are wanted: variables=`{count}`")));
+            }
+        };
+        self.frames.last_mut().expect("inside a function").extend(names.into_iter().zip(values));
+        Ok(())
+    }
+}
+
+/// Does an expression use a variable?
+fn mentions(expr: &Expr, name: &str) -> bool {
+    let any = |items: &[Option<Expr>]| items.iter().flatten().any(|item| mentions(item, name));
+    let args = |args: &[Arg]| args.iter().filter_map(|arg| arg.value.as_ref()).any(|value| mentions(value, name));
+    match &expr.kind {
+        ExprKind::Name(other) => &**other == name,
+        ExprKind::Member(object, _) | ExprKind::Unary(_, object) => mentions(object, name),
+        ExprKind::Call(_, values) => args(values),
+        ExprKind::Partial(_, values) => args(values),
+        ExprKind::Method(object, _, values) => mentions(object, name) || args(values),
+        ExprKind::Index(object, items) => mentions(object, name) || any(items),
+        ExprKind::Binary(_, a, b) | ExprKind::Pair(a, b) | ExprKind::Range(a, b) => {
+            mentions(a, name) || mentions(b, name)
+        }
+        ExprKind::Conditional(a, b, c) => [a, b, c].iter().any(|part| mentions(part, name)),
+        ExprKind::Vector(items) | ExprKind::Tuple(items) => any(items),
+        _ => false,
+    }
+}

@@ -1,0 +1,88 @@
+//! Values as a person reads them: what `print` prints. (The text that parses back is the printer's.)
+
+use crate::value::Value;
+use data::{Batch, Column, Scalar, Type, format_script};
+
+/// How many rows of a table are shown.
+const ROWS_MAX: usize = 100;
+
+impl Value {
+    /// The value as `print` shows it: a vector as `[1,,3]`, a NULL as nothing, a table in columns.
+    pub fn show(&self) -> String {
+        match self {
+            Value::Scalar(ty, scalar) => show_scalar(*ty, scalar, false),
+            Value::Vector(column) => show_vector(column),
+            Value::Tuple(values) => {
+                let items: Vec<String> = values.iter().map(show_within).collect();
+                format!("({})", items.join(","))
+            }
+            Value::Dict(dict) => {
+                let dict = dict.lock();
+                let ty = dict.key_type();
+                let entry =
+                    |(key, value): &(Scalar, Value)| format!("{}->{}", show_scalar(ty, key, false), show_within(value));
+                dict.entries.iter().map(entry).collect::<Vec<_>>().join("\n")
+            }
+            Value::Table(table) => show_table(&table.batch()),
+            Value::Pair(a, b) => format!("{}:{}", show_within(a), show_within(b)),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// As part of a larger value, where texts are in quotes.
+fn show_within(value: &Value) -> String {
+    match value {
+        Value::Scalar(ty, scalar) => show_scalar(*ty, scalar, true),
+        value => value.show(),
+    }
+}
+
+fn show_vector(column: &Column) -> String {
+    let items: Vec<String> = (0..column.len()).map(|row| show_scalar(column.ty(), &column.get(row), true)).collect();
+    format!("[{}]", items.join(","))
+}
+
+fn show_scalar(ty: Type, scalar: &Scalar, quoted: bool) -> String {
+    match scalar {
+        Scalar::Null => String::new(),
+        Scalar::Int(value) if ty.is_temporal() => format_script(ty, *value),
+        Scalar::Int(value) => value.to_string(),
+        Scalar::Bool(value) => value.to_string(),
+        Scalar::Float(value) if ty == Type::Float => (*value as f32).to_string(),
+        Scalar::Float(value) => value.to_string(),
+        Scalar::Text(text) if quoted => format!("\"{text}\""),
+        Scalar::Text(text) => text.to_string(),
+        Scalar::List(column) => show_vector(column),
+        Scalar::Decimal(_) | Scalar::Bytes(_) | Scalar::Uuid(_) => {
+            // The printer's form without its cast.
+            let text = Value::Scalar(ty, scalar.clone()).to_string();
+            text.split('"').nth(1).unwrap_or(&text).to_string()
+        }
+    }
+}
+
+fn show_table(rows: &Batch) -> String {
+    let shown = rows.rows().min(ROWS_MAX);
+    let columns: Vec<Vec<String>> = rows
+        .schema()
+        .fields()
+        .iter()
+        .zip(rows.columns())
+        .map(|(field, column)| {
+            let cells = (0..shown).map(|row| show_scalar(field.ty, &column.get(row), false));
+            std::iter::once(field.name.to_string()).chain(cells).collect()
+        })
+        .collect();
+    let widths: Vec<usize> =
+        columns.iter().map(|cells| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0)).collect();
+    let line = |row: usize| {
+        let cells = columns.iter().zip(&widths).map(|(cells, width)| format!("{:width$}", cells[row]));
+        cells.collect::<Vec<_>>().join(" ").trim_end().to_string()
+    };
+    let mut lines: Vec<String> = (0..=shown).map(line).collect();
+    if rows.rows() > shown {
+        lines.push(format!("… {} rows in all", rows.rows()));
+    }
+    lines.join("\n")
+}

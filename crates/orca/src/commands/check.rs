@@ -1,0 +1,26 @@
+//! `orca check`: everything that is wrong with a script, before a row is fed.
+
+use super::Failure;
+use std::path::PathBuf;
+
+/// What is checked.
+#[derive(Debug, clap::Args)]
+pub struct Check {
+    /// The scripts.
+    #[arg(required = true)]
+    scripts: Vec<PathBuf>,
+}
+
+/// Checks them. Graphs are built and checked as a submit does; nothing is fed and nothing is kept.
+pub fn check(arguments: &Check) -> Result<(), Failure> {
+    let mut errors = vec![];
+    for path in &arguments.scripts {
+        let source = super::script(path)?;
+        let found = crate::embedded::check_script(&source)?;
+        if found.is_empty() {
+            println!("{}: no error found", path.display());
+        }
+        errors.extend(found);
+    }
+    if errors.is_empty() { Ok(()) } else { Err(Failure::from(errors)) }
+}

@@ -1,0 +1,367 @@
+//! Master and worker in one process, and what a command needs of them: scripts, feeds, queries.
+//!
+//! Master and worker speak only through the messages of `wire`: this loop hands them on, and stores what the master
+//! wants stored before anything acts on it.
+
+use crate::commands::Failure;
+use crate::platform::Platform;
+use crate::store::Store;
+use crate::tables::Tables;
+use data::Batch;
+use env::{Clock, Disk, RealClock, RealDisk};
+use graph::{FullName, GraphCalls, NameKind, NodeInfo, NodeRole};
+use lang::{Diagnostic, Source, Value};
+use master::{Effect, Event, Master, Request, RequestId};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+use stream::{EpochCap, Flush, Scheduler, Table, Writer};
+use wire::{ToMaster, ToWorker};
+use worker::{Worker, World};
+
+/// The name of the one node.
+const NODE: &str = "local";
+
+/// Rows that may wait at the ingress of a graph before whoever appends helps with the work.
+const WAITING_ROWS_MAX: u64 = 262_144;
+
+/// What stands behind the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogMode {
+    /// Nothing: tables live in memory alone.
+    Off,
+    /// A log, written before rows are seen and forced to the disk later: a killed process loses nothing.
+    Async,
+    /// A log, forced to the disk before rows are seen: a power loss loses nothing.
+    Fsync,
+}
+
+impl std::fmt::Display for LogMode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            LogMode::Off => "off",
+            LogMode::Async => "async",
+            LogMode::Fsync => "fsync",
+        })
+    }
+}
+
+/// How the process is set up.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where tables, journals and metadata are kept; memory alone if `None`.
+    pub data_dir: Option<PathBuf>,
+    /// What stands behind the tables if there is a folder.
+    pub log: LogMode,
+    /// Threads that run graphs; 0 runs them on the thread that appends.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { data_dir: None, log: LogMode::Off, threads: env::processors() }
+    }
+}
+
+/// How files are fed.
+#[derive(Debug, Clone)]
+pub struct Feeding {
+    /// Rows in one append.
+    pub batch_rows: usize,
+    /// Merge the files by this column.
+    pub interleave: Option<String>,
+}
+
+/// Master, worker and the messages between them.
+pub(crate) struct Control {
+    pub(crate) master: Master,
+    pub(crate) worker: Worker,
+    store: Store,
+    requests: u64,
+}
+
+impl Control {
+    /// Has the master take a request; gives its reply when all that follows from it is done.
+    pub(crate) fn request(&mut self, request: Request) -> Result<(), String> {
+        self.requests += 1;
+        let id = RequestId(self.requests);
+        let effects = self.master.handle(Event::Request(id, request));
+        let replies = self.carry_out(effects)?;
+        let reply = replies.into_iter().find(|(reply, _)| *reply == id);
+        let (_, reply) = reply.expect("in one process a request is answered when nothing is under way");
+        reply.map_err(|error| error.to_string())
+    }
+
+    /// Tells the master of graphs that failed since the last call.
+    pub(crate) fn report_failures(&mut self) -> Result<(), String> {
+        for failure in self.worker.failures() {
+            let effects = self.master.handle(Event::Worker(NODE.into(), failure));
+            self.carry_out(effects)?;
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>) -> Result<Vec<(RequestId, Result<(), master::Error>)>, String> {
+        let mut waiting: VecDeque<Effect> = effects.into();
+        let mut replies = vec![];
+        while let Some(effect) = waiting.pop_front() {
+            match effect {
+                Effect::Store(records) => self.store.put(records)?,
+                Effect::Reply(id, result) => replies.push((id, result)),
+                Effect::Send(node, message) => {
+                    for answer in self.deliver(message) {
+                        waiting.extend(self.master.handle(Event::Worker(node.clone(), answer)));
+                    }
+                }
+            }
+        }
+        Ok(replies)
+    }
+
+    fn deliver(&mut self, message: ToWorker) -> Vec<ToMaster> {
+        self.worker.handle(message)
+    }
+}
+
+/// A whole Orca in this process.
+pub struct Embedded {
+    control: Arc<Mutex<Control>>,
+    scheduler: Arc<Scheduler>,
+    threads: Vec<JoinHandle<()>>,
+    catalog: Arc<Tables>,
+    queries: OnceLock<query::Session>,
+    calls: Mutex<GraphCalls<Platform>>,
+    session: Mutex<lang::Session>,
+}
+
+impl Embedded {
+    /// Starts it; tables and graphs of the data folder are there again, the graphs at rest.
+    pub fn open(options: &Options) -> Result<Embedded, Failure> {
+        let disk: Option<Arc<dyn Disk>> = match (&options.data_dir, options.log) {
+            (None, _) | (_, LogMode::Off) => None,
+            (Some(folder), _) => Some(Arc::new(RealDisk::new(folder))),
+        };
+        let flush = match options.log {
+            LogMode::Off => Flush::Off,
+            LogMode::Async => Flush::Async,
+            LogMode::Fsync => Flush::Fsync,
+        };
+        Embedded::on(disk, Arc::new(RealClock::new()), flush, options.threads)
+    }
+
+    /// Starts it on any disk and clock, as tests do.
+    pub fn on(
+        disk: Option<Arc<dyn Disk>>,
+        clock: Arc<dyn Clock>,
+        flush: Flush,
+        threads: usize,
+    ) -> Result<Embedded, Failure> {
+        let scheduler = Scheduler::new(clock.clone(), Box::new(|_| Box::new(NoWorld)));
+        let world = World { disk: disk.clone(), clock: clock.clone(), scheduler: scheduler.clone(), flush };
+        let (worker, notes) = Worker::new(world).map_err(Failure::new)?;
+        notes.iter().for_each(|note| eprintln!("note: {note}"));
+        let store = Store::open(disk).map_err(Failure::new)?;
+        let (master, effects) = Master::new(vec![node()], store.records())
+            .map_err(|error| Failure::new(error.to_string()))?;
+        let mut control = Control { master, worker, store, requests: 0 };
+        control.carry_out(effects).map_err(Failure::new)?;
+        let tables: Vec<_> = control.master.tables().map(|table| table.record.clone()).collect();
+        for table in tables {
+            for answer in control.deliver(ToWorker::CreateTable(table)) {
+                if let ToMaster::Table { error: Some(error), .. } = answer {
+                    return Err(Failure::new(error));
+                }
+            }
+        }
+        let control = Arc::new(Mutex::new(control));
+        let pool = (0..threads).map(|number| {
+            let scheduler = scheduler.clone();
+            let thread = std::thread::Builder::new().name(format!("turns-{number}"));
+            thread.spawn(move || scheduler.work())
+        });
+        let threads = pool.collect::<Result<Vec<_>, _>>()?;
+        let platform = Platform::new(control.clone(), scheduler.clone(), clock);
+        Ok(Embedded {
+            scheduler,
+            threads,
+            catalog: Arc::new(Tables::new(control.clone())),
+            queries: OnceLock::new(),
+            calls: Mutex::new(GraphCalls::new(platform)),
+            session: Mutex::new(lang::Session::new()),
+            control,
+        })
+    }
+
+    /// Runs a script.
+    pub fn run_script(&self, source: &Arc<Source>) -> Result<Value, Failure> {
+        let mut calls = self.calls.lock();
+        let result = self.session.lock().run(source, &mut *calls);
+        let result = calls.finish(result);
+        result.map_err(|errors| Failure::from(errors.into_iter().map(|e| e.in_source(source)).collect::<Vec<_>>()))
+    }
+
+    /// A public table; a bare name belongs to the script's current catalog.
+    pub fn table(&self, name: &str) -> Result<Arc<Table>, Failure> {
+        let current = self.calls.lock().catalog().map(String::from);
+        let full = FullName::resolve(name, NameKind::Table, current.as_deref());
+        let full = full.map_err(|error| Failure::new(error.to_string()))?;
+        let control = self.control.lock();
+        control.worker.table(&full).ok_or_else(|| {
+            let known: Vec<String> = control.worker.tables().map(|(name, _)| name.to_string()).collect();
+            let error = Diagnostic::new(format!("no such table: table=`{full}`"));
+            Failure::from(error.suggest(&full.to_string(), known.iter().map(String::as_str)))
+        })
+    }
+
+    /// Appends files to tables, in the order given, the next when the graphs have processed the one before; or merged
+    /// by a time column. File and piece are writer and sequence number, so a second run appends nothing twice.
+    pub fn feed(&self, feeds: &[(String, PathBuf)], feeding: &Feeding) -> Result<(), Failure> {
+        let mut targets = vec![];
+        for (place, (table, file)) in feeds.iter().enumerate() {
+            let table = self.table(table)?;
+            let reader = connect::open(file, table.schema(), feeding.batch_rows);
+            let reader = reader.map_err(|error| Failure::new(error.to_string()))?;
+            let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            targets.push((table, Writer::named(&format!("feed/{place}/{name}")), reader));
+        }
+        match &feeding.interleave {
+            None => {
+                for (table, writer, reader) in targets {
+                    for (piece, batch) in reader.enumerate() {
+                        let batch = batch.map_err(|error| Failure::new(error.to_string()))?;
+                        self.append(&table, &writer, piece as u64 + 1, &batch)?;
+                    }
+                    self.wait()?;
+                }
+            }
+            Some(column) => {
+                let mut readers = vec![];
+                let mut tables = vec![];
+                for (table, writer, reader) in targets {
+                    tables.push((table, writer, 0));
+                    readers.push(reader);
+                }
+                let merged = connect::interleave(readers, column).map_err(|error| Failure::new(error.to_string()))?;
+                for run in merged {
+                    let (file, batch) = run.map_err(|error| Failure::new(error.to_string()))?;
+                    let (table, writer, piece) = &mut tables[file];
+                    *piece += 1;
+                    self.append(table, writer, *piece, &batch)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends rows as this writer's piece of this number.
+    pub fn append(&self, table: &Table, writer: &Writer, piece: u64, batch: &Batch) -> Result<(), Failure> {
+        let check = stream::table::check_of(batch);
+        table.append(writer, piece, check, batch).map_err(|error| Failure::new(error.to_string()))?;
+        self.make_room();
+        Ok(())
+    }
+
+    /// Helps with the work while more rows wait than may.
+    pub fn make_room(&self) {
+        while self.scheduler.waiting_rows() > WAITING_ROWS_MAX || self.threads.is_empty() {
+            if !self.scheduler.turn() {
+                if self.threads.is_empty() {
+                    return;
+                }
+                self.scheduler.rest();
+            }
+        }
+    }
+
+    /// Waits until every graph has processed every row that was appended; an error if one has failed.
+    pub fn wait(&self) -> Result<(), Failure> {
+        if self.threads.is_empty() {
+            self.scheduler.run();
+        }
+        self.scheduler.wait();
+        let mut control = self.control.lock();
+        control.report_failures().map_err(Failure::new)?;
+        let failed = control.master.graphs().find(|graph| graph.state == master::GraphState::Failed);
+        match failed {
+            Some(graph) => {
+                let reason = graph.reason.clone().unwrap_or_default();
+                Err(Failure::new(format!("graph has failed: graph=`{}`, {reason}", graph.logical.name)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Takes one turn of a graph on this thread; false if there is none to take.
+    pub fn turn(&self) -> bool {
+        self.scheduler.turn()
+    }
+
+    /// Sets what an epoch of every graph may hold from now on.
+    pub fn set_epoch_cap(&self, cap: EpochCap) {
+        self.control.lock().worker.flows().for_each(|(_, flow)| flow.set_cap(cap));
+    }
+
+    /// Answers a query.
+    pub fn query(&self, sql: &str) -> Result<query::Answer, Failure> {
+        let queries = self.queries.get_or_init(|| query::Session::new(self.catalog.clone(), None));
+        queries.query(sql).map_err(|error| Failure::new(error.to_string()))
+    }
+
+    /// Every graph that is there, explained: its plan, placement, actions and facts.
+    pub fn explain(&self, json: bool) -> String {
+        let control = self.control.lock();
+        let mut texts = vec![];
+        for entry in control.master.graphs().filter(|graph| graph.is_there()) {
+            let actions = graph::action_lists(&entry.plan, &entry.placement);
+            let explained = graph::Explained {
+                logical: &entry.logical,
+                plan: &entry.plan,
+                placement: Some(&entry.placement),
+                actions: &actions,
+            };
+            texts.push(match json {
+                true => graph::explain_json(&explained).to_string(),
+                false => graph::explain(&explained),
+            });
+        }
+        texts.join("\n")
+    }
+
+    /// Ends it: graphs come to rest.
+    pub fn close(mut self) {
+        self.scheduler.shut();
+        for thread in self.threads.drain(..) {
+            // A pool thread that broke off has told why already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// All that is wrong with a script: its syntax, else what building and checking its graphs finds. The graphs are
+/// submitted to a process without threads that is thrown away.
+pub fn check_script(source: &Arc<Source>) -> Result<Vec<Diagnostic>, Failure> {
+    let orca = Embedded::open(&Options { threads: 0, ..Options::default() })?;
+    let found = orca.run_script(source);
+    orca.close();
+    Ok(found.err().map(Failure::into_diagnostics).unwrap_or_default())
+}
+
+/// The world of a user function that runs in a graph: it sees nothing.
+struct NoWorld;
+
+impl lang::Host for NoWorld {}
+
+fn node() -> NodeInfo {
+    NodeInfo {
+        name: NODE.into(),
+        role: NodeRole::Data,
+        compute_group: None,
+        cpu_idle: 100,
+        memory_idle: 100,
+        disk_idle: 100,
+        network_idle: 100,
+        preferred: 0,
+    }
+}

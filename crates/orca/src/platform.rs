@@ -1,0 +1,121 @@
+//! What scripts do to this process: the calls of a script as requests to the master.
+
+use crate::embedded::Control;
+use data::Batch;
+use env::Clock;
+use graph::{FullName, LogicalGraph, NewTable, StoredGraph, Submission, TableInfo};
+use lang::Diagnostic;
+use master::Request;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use stream::{Scheduler, Writer};
+use wire::TableRecord;
+
+/// The script's way to master and worker.
+pub struct Platform {
+    control: Arc<Mutex<Control>>,
+    scheduler: Arc<Scheduler>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Platform {
+    /// The platform of this process.
+    pub(crate) fn new(control: Arc<Mutex<Control>>, scheduler: Arc<Scheduler>, clock: Arc<dyn Clock>) -> Platform {
+        Platform { control, scheduler, clock }
+    }
+
+    fn request(&self, request: Request) -> Result<(), Diagnostic> {
+        self.control.lock().request(request).map_err(Diagnostic::new)
+    }
+}
+
+impl graph::Platform for Platform {
+    fn catalog_exists(&mut self, catalog: &str) -> bool {
+        self.control.lock().master.catalog(catalog).is_some()
+    }
+
+    fn create_catalog(&mut self, catalog: &str) -> Result<(), Diagnostic> {
+        self.request(Request::CreateCatalog(catalog.to_string()))
+    }
+
+    fn drop_catalog(&mut self, catalog: &str) -> Result<(), Diagnostic> {
+        let graphs: Vec<FullName> = {
+            let control = self.control.lock();
+            let graphs = control.master.graphs().filter(|graph| graph.is_there());
+            let inside = graphs.filter(|graph| graph.logical.name.catalog().eq_ignore_ascii_case(catalog));
+            inside.map(|graph| graph.logical.name.clone()).collect()
+        };
+        for graph in graphs {
+            self.request(Request::DropGraph { graph, include_tables: false })?;
+        }
+        self.request(Request::DropCatalog(catalog.to_string()))
+    }
+
+    fn table(&mut self, table: &FullName) -> Option<TableInfo> {
+        self.control.lock().master.table_info(table)
+    }
+
+    fn create_table(&mut self, table: NewTable) -> Result<(), Diagnostic> {
+        let columns = TableRecord::columns_of(&table.schema);
+        let NewTable { name, kind, options, .. } = table;
+        self.request(Request::CreateTable(TableRecord { name, columns, kind, options }))
+    }
+
+    fn drop_table(&mut self, table: &FullName) -> Result<(), Diagnostic> {
+        self.request(Request::DropTable(table.clone()))
+    }
+
+    fn append(&mut self, table: &FullName, rows: Batch) -> Result<(), Diagnostic> {
+        let found = self.control.lock().worker.table(table);
+        let found = found.ok_or_else(|| Diagnostic::new(format!("no such table: table=`{table}`")))?;
+        // A script that runs again appends again: its number goes on where the table's last one ended.
+        let writer = Writer::named("script");
+        let seq = found.writer_seq(&writer).unwrap_or(0) + 1;
+        found.append(&writer, seq, 0, &rows).map_err(|error| Diagnostic::new(error.to_string()))?;
+        Ok(())
+    }
+
+    fn rows(&mut self, table: &FullName) -> Result<Batch, Diagnostic> {
+        let found = self.control.lock().worker.table(table);
+        let found = found.ok_or_else(|| Diagnostic::new(format!("no such table: table=`{table}`")))?;
+        let (_, batches) = found.batches();
+        Ok(Batch::concat(found.schema().clone(), &batches)?)
+    }
+
+    fn graph(&mut self, graph: &FullName) -> Option<StoredGraph> {
+        let control = self.control.lock();
+        let entry = control.master.graph(graph)?;
+        Some(StoredGraph { logical: entry.logical.clone(), plan: entry.plan.clone() })
+    }
+
+    fn resumes(&mut self, graph: &LogicalGraph) -> bool {
+        self.control.lock().master.resumes(graph)
+    }
+
+    fn engine_graph(&mut self, engine: &FullName) -> Option<FullName> {
+        self.control.lock().master.engine_graph(engine)
+    }
+
+    fn submit(&mut self, submission: Submission) -> Result<(), Diagnostic> {
+        self.request(Request::Submit(Box::new(submission)))
+    }
+
+    fn drop_graph(&mut self, graph: &FullName, include_tables: bool) -> Result<(), Diagnostic> {
+        // What was appended before the drop goes through.
+        self.scheduler.run();
+        self.scheduler.wait();
+        self.request(Request::DropGraph { graph: graph.clone(), include_tables })
+    }
+
+    fn print(&mut self, text: &str) {
+        println!("{text}");
+    }
+
+    fn warn(&mut self, warning: &Diagnostic) {
+        eprintln!("warning: {warning}");
+    }
+
+    fn now(&mut self) -> Option<i64> {
+        self.clock.wall_ms().checked_mul(1_000_000)
+    }
+}

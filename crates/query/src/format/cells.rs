@@ -1,0 +1,146 @@
+//! One cell as text.
+
+use super::json;
+use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array};
+use arrow::datatypes::UInt32Type;
+use data::{Column, Scalar, Type, format_iso};
+use std::fmt::Write;
+
+/// The cells of one column of an answer. Texts stay where they are; everything else is read as values.
+pub(super) enum Cells {
+    Texts(StringArray),
+    Coded(UInt32Array, StringArray),
+    Values(Column),
+}
+
+impl Cells {
+    /// The cells of an array that has the type's Arrow type.
+    pub(super) fn of(ty: Type, array: &ArrayRef) -> Cells {
+        match ty {
+            Type::String => Cells::Texts(array.as_string().clone()),
+            Type::Symbol => {
+                let coded = array.as_dictionary::<UInt32Type>();
+                Cells::Coded(coded.keys().clone(), coded.values().as_string().clone())
+            }
+            _ => Cells::Values(Column::from_arrow(ty, array).expect("an answer's column has its type's Arrow type")),
+        }
+    }
+
+    fn text(&self, row: usize) -> Option<&str> {
+        match self {
+            Cells::Texts(texts) => texts.is_valid(row).then(|| texts.value(row)),
+            Cells::Coded(codes, texts) => codes.is_valid(row).then(|| texts.value(codes.value(row) as usize)),
+            Cells::Values(_) => None,
+        }
+    }
+
+    /// Adds a cell as plain text; nothing for NULL.
+    pub(super) fn push_text(&self, row: usize, out: &mut String) {
+        match self {
+            Cells::Values(column) => text(column.ty(), &column.get(row), out),
+            texts => out.push_str(texts.text(row).unwrap_or("")),
+        }
+    }
+
+    /// Adds a cell as JSON.
+    pub(super) fn push_json(&self, row: usize, out: &mut String) {
+        match self {
+            Cells::Values(column) => json::scalar(column.ty(), &column.get(row), out),
+            texts => match texts.text(row) {
+                Some(text) => json::string(text, out),
+                None => out.push_str("null"),
+            },
+        }
+    }
+}
+
+/// Adds a value as plain text; nothing for NULL.
+pub fn text(ty: Type, value: &Scalar, out: &mut String) {
+    const WRITES: &str = "a string takes any text";
+    match value {
+        Scalar::Null => {}
+        Scalar::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Scalar::Int(value) if ty.is_temporal() => out.push_str(&format_iso(ty, *value)),
+        Scalar::Int(value) => write!(out, "{value}").expect(WRITES),
+        Scalar::Float(value) if ty == Type::Float => match long(*value) {
+            true => write!(out, "{:e}", *value as f32).expect(WRITES),
+            false => write!(out, "{}", *value as f32).expect(WRITES),
+        },
+        Scalar::Float(value) if long(*value) => write!(out, "{value:e}").expect(WRITES),
+        Scalar::Float(value) => write!(out, "{value}").expect(WRITES),
+        Scalar::Decimal(digits) => decimal(ty, *digits, out),
+        Scalar::Text(text) => out.push_str(text),
+        Scalar::Bytes(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => out.push_str(text),
+            Err(_) => bytes.iter().for_each(|byte| write!(out, "{byte:02x}").expect(WRITES)),
+        },
+        Scalar::Uuid(bytes) => {
+            for (place, byte) in bytes.iter().enumerate() {
+                let dash = if matches!(place, 4 | 6 | 8 | 10) { "-" } else { "" };
+                write!(out, "{dash}{byte:02x}").expect(WRITES);
+            }
+        }
+        Scalar::List(elements) => {
+            out.push('[');
+            for row in 0..elements.len() {
+                if row > 0 {
+                    out.push(',');
+                }
+                match elements.get(row) {
+                    // In quotes, so that a text with a comma is still one element.
+                    element @ (Scalar::Null | Scalar::Text(_)) => json::scalar(elements.ty(), &element, out),
+                    element => text(elements.ty(), &element, out),
+                }
+            }
+            out.push(']');
+        }
+    }
+}
+
+/// Is a float so great or so small that it is shorter with an exponent?
+fn long(value: f64) -> bool {
+    value.is_finite() && value != 0.0 && !(1e-5..1e16).contains(&value.abs())
+}
+
+fn decimal(ty: Type, digits: i128, out: &mut String) {
+    let scale = match ty {
+        Type::Decimal32(scale) | Type::Decimal64(scale) | Type::Decimal128(scale) => scale as usize,
+        _ => 0,
+    };
+    let sign = if digits < 0 { "-" } else { "" };
+    let text = format!("{:0>width$}", digits.unsigned_abs(), width = scale + 1);
+    let (whole, part) = text.split_at(text.len() - scale);
+    let point = if part.is_empty() { "" } else { "." };
+    out.extend([sign, whole, point, part]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(ty: Type, value: Scalar) -> String {
+        let mut out = String::new();
+        text(ty, &value, &mut out);
+        out
+    }
+
+    #[test]
+    fn values_have_their_shortest_text() {
+        assert_eq!(shown(Type::Double, 0.1.into()), "0.1");
+        assert_eq!(shown(Type::Double, 100.0.into()), "100");
+        assert_eq!(shown(Type::Double, 1e-7.into()), "1e-7");
+        assert_eq!(shown(Type::Float, (0.1f32 as f64).into()), "0.1");
+        assert_eq!(shown(Type::Decimal64(2), Scalar::Decimal(-5)), "-0.05");
+        assert_eq!(shown(Type::Decimal32(0), Scalar::Decimal(17)), "17");
+        assert_eq!(shown(Type::Month, Scalar::Int(2024 * 12)), "2024-01");
+        assert_eq!(shown(Type::Uuid, Scalar::Uuid([0x12; 16])), "12121212-1212-1212-1212-121212121212");
+    }
+
+    #[test]
+    fn an_array_shows_its_null_elements_and_quotes_texts() {
+        let numbers = Column::of_scalars(Type::Int, &[Scalar::Int(1), Scalar::Null]);
+        assert_eq!(shown(Type::Array(&Type::Int), Scalar::List(numbers.into())), "[1,null]");
+        let texts = Column::of_texts([Some("a,b")]);
+        assert_eq!(shown(Type::Array(&Type::String), Scalar::List(texts.into())), "[\"a,b\"]");
+    }
+}

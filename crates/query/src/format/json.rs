@@ -1,0 +1,144 @@
+//! JSON. NaN and the infinities, which it does not know, are `null`.
+
+use super::cells::text;
+use crate::session::Answer;
+use data::{Batch, Column, Scalar, Type};
+use lang::Value;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Writes an answer as an array of objects, one a line.
+pub(super) fn answer(answer: &Answer, out: &mut impl Write) -> io::Result<()> {
+    let names: Vec<&str> = answer.fields.iter().map(|field| &*field.name).collect();
+    let mut line = String::from("[");
+    for batch in &answer.batches {
+        let cells = super::cells(answer, batch);
+        for row in 0..batch.num_rows() {
+            object(&names, |column, out| cells[column].push_json(row, out), &mut line);
+            out.write_all(line.as_bytes())?;
+            line.clear();
+            line.push_str(",\n");
+        }
+    }
+    let end = if line == "[" { "[]\n" } else { "]\n" };
+    out.write_all(end.as_bytes())
+}
+
+/// Adds an object of these names; `value` adds the value of one.
+fn object(names: &[&str], value: impl Fn(usize, &mut String), out: &mut String) {
+    list('{', '}', names.len(), out, |index, out| {
+        string(names[index], out);
+        out.push(':');
+        value(index, out);
+    });
+}
+
+fn list(open: char, close: char, count: usize, out: &mut String, item: impl Fn(usize, &mut String)) {
+    out.push(open);
+    for index in 0..count {
+        if index > 0 {
+            out.push(',');
+        }
+        item(index, out);
+    }
+    out.push(close);
+}
+
+/// Adds a value.
+pub fn scalar(ty: Type, value: &Scalar, out: &mut String) {
+    match value {
+        Scalar::Null => out.push_str("null"),
+        Scalar::Float(value) if !value.is_finite() => out.push_str("null"),
+        Scalar::Int(_) if !ty.is_temporal() => text(ty, value, out),
+        Scalar::Bool(_) | Scalar::Float(_) | Scalar::Decimal(_) => text(ty, value, out),
+        Scalar::List(elements) => column(elements, out),
+        other => {
+            let mut plain = String::new();
+            text(ty, other, &mut plain);
+            string(&plain, out);
+        }
+    }
+}
+
+/// Adds a column as an array.
+pub fn column(column: &Column, out: &mut String) {
+    list('[', ']', column.len(), out, |row, out| scalar(column.ty(), &column.get(row), out));
+}
+
+/// Adds a value of the script language: a vector or tuple is an array, a dictionary an object, a table an array of
+/// objects, and what is no data its name.
+pub fn value(of: &Value, out: &mut String) {
+    match of {
+        Value::Scalar(ty, one) => scalar(*ty, one, out),
+        Value::Vector(vector) => column(vector, out),
+        Value::Tuple(values) => list('[', ']', values.len(), out, |index, out| value(&values[index], out)),
+        Value::Pair(first, second) => list('[', ']', 2, out, |index, out| value([first, second][index], out)),
+        Value::Dict(dict) => {
+            let dict = dict.lock();
+            list('{', '}', dict.entries.len(), out, |index, out| {
+                let (key, entry) = &dict.entries[index];
+                let mut name = String::new();
+                text(dict.keys.unwrap_or(Type::String), key, &mut name);
+                string(&name, out);
+                out.push(':');
+                value(entry, out);
+            });
+        }
+        Value::Table(table) => rows(&table.batch(), out),
+        Value::Duration(count, unit) => string(&format!("{count}{unit}"), out),
+        Value::Type(ty) => string(&ty.to_string(), out),
+        Value::Builtin(name) => string(name, out),
+        Value::Function(_) => string("function", out),
+        Value::Code(_) => string("code", out),
+        Value::Object(object) => string(object.class(), out),
+    }
+}
+
+fn rows(batch: &Batch, out: &mut String) {
+    let names = batch.schema().names();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    list('[', ']', batch.rows(), out, |row, out| {
+        let cell = |index: usize, out: &mut String| {
+            let column = batch.column(index);
+            scalar(column.ty(), &column.get(row), out);
+        };
+        object(&names, cell, out);
+    });
+}
+
+/// Adds a text in quotes.
+pub(super) fn string(text: &str, out: &mut String) {
+    out.push('"');
+    for letter in text.chars() {
+        match letter {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            control if control < ' ' => write!(out, "\\u{:04x}", control as u32).expect("a string takes any text"),
+            letter => out.push(letter),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_an_array_a_value_or_an_array_of_arrays() {
+        let shown = |of: Value| {
+            let mut out = String::new();
+            value(&of, &mut out);
+            out
+        };
+        let vector = Value::Vector(Column::of_scalars(Type::Double, &[1.5.into(), Scalar::Null, f64::NAN.into()]));
+        assert_eq!(shown(vector.clone()), "[1.5,null,null]");
+        assert_eq!(shown(Value::Scalar(Type::Int, Scalar::Int(3))), "3");
+        assert_eq!(shown(Value::Scalar(Type::Date, Scalar::Int(0))), "\"1970-01-01\"");
+        assert_eq!(shown(Value::Scalar(Type::String, "a\"\n\u{1}".into())), "\"a\\\"\\n\\u0001\"");
+        assert_eq!(shown(Value::Tuple(vec![vector.clone(), vector])), "[[1.5,null,null],[1.5,null,null]]");
+    }
+}

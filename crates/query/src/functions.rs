@@ -1,0 +1,225 @@
+//! The function library of the language in SQL: the same implementations, so the same answers.
+//!
+//! A row function is called as any scalar function, an aggregate with or without GROUP BY, a state function with OVER:
+//! `msum(price, 3) over (partition by sym order by time)`; it takes the rows of each partition in their order.
+//!
+//! Where SQL has a function of that name, SQL's is kept if the standard says what it gives ([`SQL_OWN`]): its aggregates
+//! skip NULL as the language's do, and give the same. Elsewhere the language wins: `log` is the natural logarithm, as
+//! in scripts. Names know no case here, as all names in SQL. Operators are SQL's throughout: `NULL = NULL` is NULL.
+
+mod aggregate;
+mod scalar;
+mod window;
+
+use crate::session::type_of;
+use arrow::array::ArrayRef;
+use arrow::compute::cast;
+use arrow::datatypes::{Field, FieldRef};
+use data::{Column, Scalar, Schema, Type};
+use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
+use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::logical_expr::{AggregateUDF, ScalarUDF, Signature, TypeSignature, Volatility, WindowUDF};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Literal;
+use lang::function::{Argument, Form, Function};
+use lang::{Diagnostic, Value, library};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// Names that keep SQL's meaning.
+pub(crate) const SQL_OWN: &[&str] = &[
+    "avg",
+    "ceil",
+    "coalesce",
+    "concat",
+    "count",
+    "cume_dist",
+    "dense_rank",
+    "extract",
+    "first_value",
+    "floor",
+    "grouping",
+    "lag",
+    "last_value",
+    "lead",
+    "left",
+    "length",
+    "lower",
+    "max",
+    "min",
+    "now",
+    "nth_value",
+    "ntile",
+    "nullif",
+    "overlay",
+    "percent_rank",
+    "position",
+    "rank",
+    "replace",
+    "right",
+    "row_number",
+    "substr",
+    "substring",
+    "sum",
+    "trim",
+    "upper",
+];
+
+/// Adds the functions to a session. Of a function that is another one with more arguments, as `max(x)` and `max(x, y)`,
+/// SQL has the one with the fewest.
+pub(crate) fn register(
+    mut builder: SessionStateBuilder,
+    functions: impl Iterator<Item = &'static Function>,
+) -> SessionStateBuilder {
+    let is_own = |function: &&Function| !SQL_OWN.contains(&function.name.to_lowercase().as_str());
+    for function in functions.filter(is_own) {
+        match function.form(1) {
+            Form::Row(_) | Form::Across(_) => {
+                let udf = ScalarUDF::from(scalar::Scalar(Entry::new(function)));
+                builder.scalar_functions().get_or_insert_default().push(Arc::new(udf));
+            }
+            Form::Aggregate(_) => {
+                let udf = AggregateUDF::from(aggregate::Aggregate(Arc::new(Entry::new(function))));
+                builder.aggregate_functions().get_or_insert_default().push(Arc::new(udf));
+            }
+            Form::State(_) => {
+                let udf = WindowUDF::from(window::Window(Arc::new(Entry::new(function))));
+                builder.window_functions().get_or_insert_default().push(Arc::new(udf));
+            }
+            Form::Script(_) | Form::ByArity(_) => {}
+        }
+    }
+    builder
+}
+
+/// One function of the library as DataFusion knows it: by its name in small letters, taking any arguments. What these
+/// must be the library itself checks.
+struct Entry {
+    function: &'static Function,
+    name: String,
+    any: Signature,
+    parameters: library::Signature,
+}
+
+impl Entry {
+    fn new(function: &'static Function) -> Entry {
+        let any = TypeSignature::OneOf(vec![TypeSignature::Nullary, TypeSignature::VariadicAny]);
+        Entry {
+            function,
+            name: function.name.to_lowercase(),
+            any: Signature::new(any, Volatility::Immutable),
+            parameters: function.signature(),
+        }
+    }
+
+    /// What is known of the arguments of a call. Settings must be constant.
+    fn arguments<'a>(
+        &self,
+        fields: &[FieldRef],
+        constants: impl Iterator<Item = Option<&'a ScalarValue>>,
+    ) -> Result<Vec<Argument>> {
+        let mut arguments = vec![];
+        for (place, (field, constant)) in fields.iter().zip(constants).enumerate() {
+            let argument = match constant {
+                Some(constant) => Argument { constant: Some(value(field, constant)?), ..of(field) },
+                None if self.parameters.by_row(place) => of(field),
+                None => {
+                    let (name, parameter) = (self.function.name, self.parameters.name(place));
+                    return plan_err!("{name}: an argument must be constant: parameter=`{parameter}`");
+                }
+            };
+            arguments.push(Some(argument));
+        }
+        self.arranged(arguments)
+    }
+
+    /// The arguments of a call whose physical expressions are known.
+    fn physical_arguments(&self, fields: &[FieldRef], exprs: &[Arc<dyn PhysicalExpr>]) -> Result<Vec<Argument>> {
+        self.arguments(fields, exprs.iter().map(|expr| expr.downcast_ref::<Literal>().map(Literal::value)))
+    }
+
+    /// The arguments of a call of which the types alone are known, to learn the type of its result. As no such type
+    /// hangs on the value of a setting, 2 stands for numbers; other settings are left out.
+    fn typed_arguments(&self, fields: &[FieldRef]) -> Result<Vec<Argument>> {
+        let argument = |(place, field): (usize, &FieldRef)| {
+            let argument = of(field);
+            Some(match argument.ty {
+                _ if self.parameters.by_row(place) => argument,
+                ty if ty.is_float() => Argument::constant(Value::Scalar(ty, 2.0.into())),
+                ty if ty.is_integer() => Argument::constant(Value::Scalar(ty, 2.into())),
+                _ => Argument::left_out(),
+            })
+        };
+        self.arranged(fields.iter().enumerate().map(argument).collect())
+    }
+
+    fn arranged(&self, arguments: Vec<Option<Argument>>) -> Result<Vec<Argument>> {
+        let arranged = self.parameters.arrange(arguments, vec![]).map_err(|error| self.refused(error))?;
+        Ok(arranged.into_iter().map(|argument| argument.unwrap_or_else(Argument::left_out)).collect())
+    }
+
+    /// The arguments that have a value for each row.
+    fn columns(&self, arguments: &[Argument], arrays: &[ArrayRef]) -> Result<Vec<Column>> {
+        let by_row = arguments.iter().zip(arrays).enumerate().filter(|(place, _)| self.parameters.by_row(*place));
+        by_row.map(|(_, (argument, array))| column(argument.ty, array)).collect()
+    }
+
+    fn refused(&self, error: Diagnostic) -> DataFusionError {
+        DataFusionError::Plan(self.named(error))
+    }
+
+    fn failed(&self, error: Diagnostic) -> DataFusionError {
+        DataFusionError::Execution(self.named(error))
+    }
+
+    fn named(&self, error: Diagnostic) -> String {
+        let name = self.function.name;
+        if error.message.contains(name) { error.to_string() } else { format!("{name}: {error}") }
+    }
+
+    /// The field of a result, which keeps the script type.
+    fn field(&self, ty: Type) -> FieldRef {
+        let schema = Schema::of(&[(&self.name, ty)]).to_arrow();
+        schema.fields()[0].clone()
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Entry) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Entry {}
+
+impl Hash for Entry {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+fn of(field: &Field) -> Argument {
+    Argument::of(type_of(field))
+}
+
+/// A constant as a value of the language.
+fn value(field: &Field, constant: &ScalarValue) -> Result<Value> {
+    let ty = type_of(field);
+    Ok(match column(ty, &constant.to_array()?)?.get(0) {
+        Scalar::List(elements) => Value::Vector(elements.as_ref().clone()),
+        value => Value::Scalar(ty, value),
+    })
+}
+
+fn column(ty: Type, array: &ArrayRef) -> Result<Column> {
+    let wanted = ty.to_arrow();
+    let array = if *array.data_type() == wanted { array.clone() } else { cast(array, &wanted)? };
+    Column::from_arrow(ty, &array).map_err(|error| DataFusionError::Execution(error.to_string()))
+}
