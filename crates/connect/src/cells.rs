@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(read(Type::Timestamp, "2024.01.02 09:30:00"), Some(Scalar::Int(1_704_187_800_000)));
         assert_eq!(read(Type::Timestamp, "1704187800000"), Some(Scalar::Int(1_704_187_800_000)));
         assert_eq!(read(Type::Decimal64(2), "-1.005"), Some(Scalar::Decimal(-101)));
-        assert_eq!(read(Type::Uuid, "5d212a78-cc48-e3b1-4235-b4d91473ee87").is_some(), true);
+        assert!(read(Type::Uuid, "5d212a78-cc48-e3b1-4235-b4d91473ee87").is_some());
         assert_eq!(read(Type::Symbol, ""), Some(Scalar::Null));
     }
 

@@ -141,7 +141,10 @@ impl Embedded {
     pub fn open(options: &Options) -> Result<Embedded, Failure> {
         let disk: Option<Arc<dyn Disk>> = match (&options.data_dir, options.log) {
             (None, _) | (_, LogMode::Off) => None,
-            (Some(folder), _) => Some(Arc::new(RealDisk::new(folder))),
+            (Some(folder), _) => {
+                let disk = RealDisk::new(folder).map_err(|error| Failure::new(error.to_string()))?;
+                Some(Arc::new(disk))
+            }
         };
         let flush = match options.log {
             LogMode::Off => Flush::Off,
@@ -196,10 +199,7 @@ impl Embedded {
 
     /// Runs a script.
     pub fn run_script(&self, source: &Arc<Source>) -> Result<Value, Failure> {
-        let mut calls = self.calls.lock();
-        let result = self.session.lock().run(source, &mut *calls);
-        let result = calls.finish(result);
-        result.map_err(|errors| Failure::from(errors.into_iter().map(|e| e.in_source(source)).collect::<Vec<_>>()))
+        Ok(self.calls.lock().run(&mut self.session.lock(), source)?)
     }
 
     /// A public table; a bare name belongs to the script's current catalog.
@@ -317,13 +317,13 @@ impl Embedded {
             let actions = graph::action_lists(&entry.plan, &entry.placement);
             let explained = graph::Explained {
                 logical: &entry.logical,
-                plan: &entry.plan,
+                plan: Some(&entry.plan),
                 placement: Some(&entry.placement),
-                actions: &actions,
+                actions: Some(&actions),
             };
             texts.push(match json {
-                true => graph::explain_json(&explained).to_string(),
-                false => graph::explain(&explained),
+                true => graph::explain_json(explained).to_string(),
+                false => graph::explain(explained),
             });
         }
         texts.join("\n")

@@ -2,7 +2,8 @@
 
 use crate::embedded::Control;
 use data::{Batch, Column, ColumnBuilder, Scalar, Schema, Type};
-use graph::{FullName, NameKind, Split};
+use engine::Split;
+use graph::{FullName, NameKind};
 use lang::Diagnostic;
 use parking_lot::Mutex;
 use query::{MemoryScan, Picture, Scan};
