@@ -1,6 +1,6 @@
 //! Columns: one physical Arrow array and the type that says what its values mean.
 
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Dictionary, Remap};
 use crate::error::{Error, Result};
 use crate::hash::{stable_hash, stable_hash_text};
 use crate::scalar::Scalar;
@@ -318,24 +318,14 @@ impl Column {
 
     /// A SYMBOL or STRING column as SYMBOL in this dictionary, which grows by what it lacks.
     pub fn in_dictionary(&self, dictionary: &Arc<Dictionary>) -> Result<Column> {
+        self.in_dictionary_by(dictionary, &mut Remap::default())
+    }
+
+    /// The same, by a map that is kept from batch to batch.
+    pub fn in_dictionary_by(&self, dictionary: &Arc<Dictionary>, map: &mut Remap) -> Result<Column> {
         let codes: Vec<u32> = match &self.dictionary {
             Some(mine) if mine.id() == dictionary.id() => return Ok(self.clone()),
-            Some(mine) => {
-                let mine = mine.read();
-                let mut to = vec![u32::MAX; mine.len()];
-                let mut codes = Vec::with_capacity(self.len());
-                for (row, &code) in self.codes().iter().enumerate() {
-                    if self.is_null(row) {
-                        codes.push(0);
-                        continue;
-                    }
-                    if to[code as usize] == u32::MAX {
-                        to[code as usize] = dictionary.intern(mine.text(code))?;
-                    }
-                    codes.push(to[code as usize]);
-                }
-                codes
-            }
+            Some(mine) => map.map(self.codes(), self.validity(), mine, dictionary)?,
             None if self.ty == Type::String => {
                 let texts = self.texts();
                 let valid = texts.iter().flatten();

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::hash::stable_hash_text;
 use arrow_array::StringArray;
+use arrow_buffer::NullBuffer;
 use hashbrown::HashTable;
 use parking_lot::{RwLock, RwLockReadGuard};
 use std::sync::Arc;
@@ -173,21 +174,48 @@ impl Codes<'_> {
     }
 }
 
-/// Codes of one dictionary to codes of another; grows with both.
+/// Codes of one dictionary to codes of another, kept from batch to batch. Only codes that are used are mapped, so a
+/// dictionary takes no text that no row brings.
 #[derive(Debug, Default)]
 pub struct Remap {
+    from: Option<u64>,
     codes: Vec<u32>,
 }
 
+/// A code that is not mapped yet.
+const UNMAPPED: u32 = u32::MAX;
+
 impl Remap {
-    /// Extends the map to all entries that `from` has now and gives it: place = code in `from`, value = code in `to`.
-    pub fn extend(&mut self, from: &Dictionary, to: &Dictionary) -> Result<&[u32]> {
-        let known = self.codes.len();
-        let from = from.read();
-        if from.len() > known {
-            let texts = (known as u32..from.len() as u32).map(|code| from.text(code));
-            self.codes.extend(to.intern_all(texts)?);
+    /// The codes of these rows in `to`, which grows by what it lacks. What stands under a NULL comes out as 0. If the
+    /// rows' dictionary is not the one of the call before, the map starts anew.
+    pub fn map(
+        &mut self,
+        codes: &[u32],
+        nulls: Option<&NullBuffer>,
+        from: &Dictionary,
+        to: &Dictionary,
+    ) -> Result<Vec<u32>> {
+        if self.from != Some(from.id) {
+            *self = Remap { from: Some(from.id), codes: vec![] };
         }
-        Ok(&self.codes)
+        let mut mapped = Vec::with_capacity(codes.len());
+        for (row, &code) in codes.iter().enumerate() {
+            if nulls.is_some_and(|nulls| nulls.is_null(row)) {
+                mapped.push(0);
+                continue;
+            }
+            let known = self.codes.get(code as usize).copied().unwrap_or(UNMAPPED);
+            mapped.push(if known == UNMAPPED { self.add(code, from, to)? } else { known });
+        }
+        Ok(mapped)
+    }
+
+    #[cold]
+    fn add(&mut self, code: u32, from: &Dictionary, to: &Dictionary) -> Result<u32> {
+        let from = from.read();
+        self.codes.resize(self.codes.len().max(from.len()), UNMAPPED);
+        let mapped = to.intern(from.text(code))?;
+        self.codes[code as usize] = mapped;
+        Ok(mapped)
     }
 }

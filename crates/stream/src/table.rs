@@ -24,11 +24,11 @@ use crate::commit::GroupCommit;
 use crate::error::{Error, Result};
 use crate::log::{Flush, Log, Opened, Place, read_file, read_stretch, replace_file};
 use appends::{Appends, Seen};
-use data::{Batch, Column, Dictionary, Type};
+use data::{Batch, Column, Dictionary, Remap, Type};
 use env::{Clock, Disk};
 use index::Index;
 use keys::KeyWindow;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use record::{Base, Commit, Logged, LoggedAppend, Names, Record};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -67,6 +67,8 @@ pub struct Table {
     names: Names,
     clock: Arc<dyn Clock>,
     disk: Option<OnDisk>,
+    /// From the dictionary of the rows appended last to the table's.
+    remap: Mutex<Remap>,
     writing: GroupCommit<Writing, Request, Result<Appended>>,
     shown: RwLock<Shown>,
 }
@@ -190,7 +192,8 @@ impl Table {
     ) -> Table {
         let keys = shown.key_window(&spec);
         let writing = Writing { log, logged: names.len(), keys, listeners: vec![] };
-        Table { spec, names, clock, disk, writing: GroupCommit::new(writing), shown: RwLock::new(shown) }
+        let (writing, shown) = (GroupCommit::new(writing), RwLock::new(shown));
+        Table { spec, names, clock, disk, remap: Mutex::default(), writing, shown }
     }
 
     /// What it is.
@@ -235,7 +238,7 @@ impl Table {
             return Err(mismatch("", count(schema.len()), count(rows.columns().len())));
         }
         let adopt = |(field, column): (&data::Field, &Column)| match (field.ty, column.ty()) {
-            (Type::Symbol, Type::Symbol | Type::String) => Ok(column.in_dictionary(&self.names.symbols)?),
+            (Type::Symbol, Type::Symbol | Type::String) => Ok(column.in_dictionary_by(&self.names.symbols, &mut self.remap.lock())?),
             (Type::String, Type::Symbol) => Ok(column.to_strings().expect("symbols have texts")),
             (wanted, found) if wanted == found => Ok(column.clone()),
             (wanted, found) => Err(mismatch(&field.name, wanted.to_string(), found.to_string())),

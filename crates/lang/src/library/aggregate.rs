@@ -1,6 +1,6 @@
 //! Aggregate functions: one value for many rows, with a state for each of many groups.
 
-use super::item::{Input, Item, Output, Vocabulary};
+use super::item::{Input, Item, Output, Visit, Vocabulary};
 use super::operator;
 use super::sorted::Sorted;
 use super::statistic::{self as st, Use};
@@ -170,18 +170,8 @@ impl<S: Summary> Aggregate for Grouped<S> {
     }
 
     fn fold(&mut self, slots: &[u32], args: &[Picked]) -> Result<()> {
-        let (summary, states) = (&self.summary, &mut self.slots);
-        S::In::each(args, &mut self.vocabulary, |row, value| {
-            let slot = slots[row];
-            if slot == NO_SLOT {
-                return;
-            }
-            match value {
-                Some(value) => summary.add(&mut states[slot as usize], value),
-                None if S::NULLS => summary.add_null(&mut states[slot as usize]),
-                None => {}
-            }
-        })
+        let fold = Fold { summary: &self.summary, states: &mut self.slots, slots };
+        S::In::each(args, &mut self.vocabulary, fold)
     }
 
     fn merge(&mut self, into: u32, from: u32) {
@@ -212,6 +202,28 @@ impl<S: Summary> Aggregate for Grouped<S> {
         self.slots.grow(slot as usize + 1, S::Slot::default());
         self.slots[slot as usize] = self.vocabulary.decode(bytes)?;
         Ok(())
+    }
+}
+
+/// Adds each row to its slot.
+struct Fold<'a, S: Summary> {
+    summary: &'a S,
+    states: &'a mut Paged<S::Slot>,
+    slots: &'a [u32],
+}
+
+impl<S: Summary> Visit<S::In> for Fold<'_, S> {
+    #[inline(always)]
+    fn visit(&mut self, row: usize, value: Option<S::In>) {
+        let slot = self.slots[row];
+        if slot == NO_SLOT {
+            return;
+        }
+        match value {
+            Some(value) => self.summary.add(&mut self.states[slot as usize], value),
+            None if S::NULLS => self.summary.add_null(&mut self.states[slot as usize]),
+            None => {}
+        }
     }
 }
 

@@ -25,7 +25,19 @@ pub(super) trait Input: Clone + Send + Sync + 'static {
     /// How many arguments it is made of.
     const ARGUMENTS: usize = 1;
     /// Calls `f` with each row's number and value, `None` for NULL. Of several arguments any NULL makes the row NULL.
-    fn each(args: &[Picked], vocabulary: &mut Vocabulary, f: impl FnMut(usize, Option<Self>)) -> Result<()>;
+    fn each(args: &[Picked], vocabulary: &mut Vocabulary, f: impl Visit<Self>) -> Result<()>;
+}
+
+/// Takes the values of rows: a closure, or a value of its own where a loop must be tight.
+pub(super) trait Visit<T> {
+    /// Takes one row's value, `None` for NULL.
+    fn visit(&mut self, row: usize, value: Option<T>);
+}
+
+impl<T, F: FnMut(usize, Option<T>)> Visit<T> for F {
+    fn visit(&mut self, row: usize, value: Option<T>) {
+        self(row, value);
+    }
 }
 
 /// A code of the dictionary of a [`Vocabulary`].
@@ -37,7 +49,7 @@ pub(super) struct Code(u32);
 pub(super) struct Vocabulary {
     dictionary: Option<Arc<Dictionary>>,
     /// The map from the dictionary met last, where that is another one.
-    other: Option<(u64, Remap)>,
+    other: Remap,
 }
 
 impl Vocabulary {
@@ -51,14 +63,7 @@ impl Vocabulary {
         if mine.id() == theirs.id() {
             return Ok(column.clone());
         }
-        if self.other.as_ref().is_none_or(|(id, _)| *id != theirs.id()) {
-            self.other = Some((theirs.id(), Remap::default()));
-        }
-        let (_, remap) = self.other.as_mut().expect("set just now");
-        let map = remap.extend(theirs, mine)?;
-        // What stands under a NULL may be a code past the end.
-        let codes: Vec<u32> = column.codes().iter().map(|&code| map.get(code as usize).copied().unwrap_or(0)).collect();
-        Ok(Column::of_codes(codes, column.validity().cloned(), mine.clone()))
+        Ok(column.in_dictionary_by(mine, &mut self.other)?)
     }
 
     /// The dictionary; an empty one if no symbol has come yet.
@@ -68,7 +73,7 @@ impl Vocabulary {
 
     /// The same dictionary for a picture of the state.
     pub fn freeze(&self) -> Vocabulary {
-        Vocabulary { dictionary: self.dictionary.clone(), other: None }
+        Vocabulary { dictionary: self.dictionary.clone(), other: Remap::default() }
     }
 
     /// Writes a state's value.
@@ -82,28 +87,30 @@ impl Vocabulary {
     }
 }
 
-/// One loop over plain values, a copy of it for each of the four cases.
+/// One loop over plain values, a copy of it for each of the four cases. Those without NULLs are the hot ones.
 #[inline(always)]
 fn walk<N: Copy, T>(
     values: &[N],
     nulls: Option<&NullBuffer>,
     rows: Option<&[u32]>,
     widen: impl Fn(N) -> T,
-    mut f: impl FnMut(usize, Option<T>),
+    mut f: impl Visit<T>,
 ) {
     match (rows, nulls) {
-        (None, None) => values.iter().enumerate().for_each(|(row, &value)| f(row, Some(widen(value)))),
-        (None, Some(nulls)) => {
-            let value = |(row, &value): (usize, &N)| f(row, nulls.is_valid(row).then(|| widen(value)));
-            values.iter().enumerate().for_each(value);
+        (None, None) => {
+            for (row, &value) in values.iter().enumerate() {
+                f.visit(row, Some(widen(value)));
+            }
         }
         (Some(rows), None) => {
-            rows.iter().enumerate().for_each(|(row, &place)| f(row, Some(widen(values[place as usize]))));
-        }
-        (Some(rows), Some(nulls)) => {
             for (row, &place) in rows.iter().enumerate() {
-                let place = place as usize;
-                f(row, nulls.is_valid(place).then(|| widen(values[place])));
+                f.visit(row, Some(widen(values[place as usize])));
+            }
+        }
+        (rows, Some(nulls)) => {
+            for row in 0..rows.map_or(values.len(), <[u32]>::len) {
+                let place = rows.map_or(row, |rows| rows[row] as usize);
+                f.visit(row, nulls.is_valid(place).then(|| widen(values[place])));
             }
         }
     }
@@ -114,7 +121,7 @@ fn mismatch(wanted: &str, found: Type) -> Diagnostic {
 }
 
 impl Input for f64 {
-    fn each(args: &[Picked], _: &mut Vocabulary, f: impl FnMut(usize, Option<f64>)) -> Result<()> {
+    fn each(args: &[Picked], _: &mut Vocabulary, f: impl Visit<f64>) -> Result<()> {
         let Picked { column, rows } = args[0];
         let nulls = column.validity();
         match column.ty().physical() {
@@ -149,7 +156,7 @@ impl Item for f64 {
 }
 
 impl Input for i64 {
-    fn each(args: &[Picked], _: &mut Vocabulary, f: impl FnMut(usize, Option<i64>)) -> Result<()> {
+    fn each(args: &[Picked], _: &mut Vocabulary, f: impl Visit<i64>) -> Result<()> {
         let Picked { column, rows } = args[0];
         let nulls = column.validity();
         match column.ty().physical() {
@@ -189,7 +196,7 @@ impl Item for i64 {
 }
 
 impl Input for i128 {
-    fn each(args: &[Picked], _: &mut Vocabulary, f: impl FnMut(usize, Option<i128>)) -> Result<()> {
+    fn each(args: &[Picked], _: &mut Vocabulary, f: impl Visit<i128>) -> Result<()> {
         let Picked { column, rows } = args[0];
         walk(column.decimals(), column.validity(), rows, |value| value, f);
         Ok(())
@@ -207,7 +214,7 @@ impl Item for i128 {
 }
 
 impl Input for Code {
-    fn each(args: &[Picked], vocabulary: &mut Vocabulary, f: impl FnMut(usize, Option<Code>)) -> Result<()> {
+    fn each(args: &[Picked], vocabulary: &mut Vocabulary, f: impl Visit<Code>) -> Result<()> {
         let column = vocabulary.codes(args[0].column)?;
         walk(column.codes(), column.validity(), args[0].rows, Code, f);
         Ok(())
@@ -237,11 +244,11 @@ impl Default for Other {
 pub(super) struct Other(pub Scalar);
 
 impl Input for Other {
-    fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl FnMut(usize, Option<Other>)) -> Result<()> {
+    fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl Visit<Other>) -> Result<()> {
         let Picked { column, rows } = args[0];
         for row in 0..args[0].len() {
             let value = column.get(rows.map_or(row, |rows| rows[row] as usize));
-            f(row, (!value.is_null()).then_some(Other(value)));
+            f.visit(row, (!value.is_null()).then_some(Other(value)));
         }
         Ok(())
     }
@@ -281,13 +288,13 @@ pub(super) fn order_scalars(a: &Scalar, b: &Scalar) -> Ordering {
 }
 
 impl Input for () {
-    fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl FnMut(usize, Option<()>)) -> Result<()> {
+    fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl Visit<()>) -> Result<()> {
         let Picked { column, rows } = args[0];
         match column.validity() {
-            None => (0..args[0].len()).for_each(|row| f(row, Some(()))),
+            None => (0..args[0].len()).for_each(|row| f.visit(row, Some(()))),
             Some(nulls) => (0..args[0].len()).for_each(|row| {
                 let place = rows.map_or(row, |rows| rows[row] as usize);
-                f(row, nulls.is_valid(place).then_some(()));
+                f.visit(row, nulls.is_valid(place).then_some(()));
             }),
         }
         Ok(())
@@ -297,7 +304,7 @@ impl Input for () {
 impl Input for (f64, f64) {
     const ARGUMENTS: usize = 2;
 
-    fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl FnMut(usize, Option<(f64, f64)>)) -> Result<()> {
+    fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl Visit<(f64, f64)>) -> Result<()> {
         let floats = |arg: &Picked| arg.column.to_f64s().ok_or_else(|| mismatch("a number", arg.column.ty()));
         let (a, b) = (floats(&args[0])?, floats(&args[1])?);
         let place = |arg: &Picked, row: usize| arg.rows.map_or(row, |rows| rows[row] as usize);
@@ -305,7 +312,7 @@ impl Input for (f64, f64) {
         for row in 0..args[0].len() {
             let (at_a, at_b) = (place(&args[0], row), place(&args[1], row));
             let both = valid(&args[0], at_a) && valid(&args[1], at_b);
-            f(row, both.then(|| (a[at_a], b[at_b])));
+            f.visit(row, both.then(|| (a[at_a], b[at_b])));
         }
         Ok(())
     }
@@ -322,11 +329,11 @@ impl<T: Input> Input for Timed<T> {
     const ARGUMENTS: usize = 1 + T::ARGUMENTS;
 
     /// For arguments that are not picked from, as those of functions with a state.
-    fn each(args: &[Picked], vocabulary: &mut Vocabulary, mut f: impl FnMut(usize, Option<Timed<T>>)) -> Result<()> {
+    fn each(args: &[Picked], vocabulary: &mut Vocabulary, mut f: impl Visit<Timed<T>>) -> Result<()> {
         let column = args[0].column;
         let times = column.to_i64s().ok_or_else(|| mismatch("a time", column.ty()))?;
         T::each(&args[1..], vocabulary, |row, value| {
-            f(row, (!column.is_null(row)).then(|| Timed { time: times[row], value }));
+            f.visit(row, (!column.is_null(row)).then(|| Timed { time: times[row], value }));
         })
     }
 }
