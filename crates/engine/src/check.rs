@@ -239,7 +239,7 @@ impl<'a> Run<'a> {
                 for row in 0..chunk.batch.rows() {
                     let origin = match &chunk.origins {
                         Origins::Clock(origins) => origins[row],
-                        _ => ClockOrigin { due: chunk.origin(row as u32) as i64, birth: 0 },
+                        _ => ClockOrigin { due: chunk.origin(row as u32) as i64, birth: 0, place: 0 },
                     };
                     rows.push((origin, part, chunk.batch.slice(row, 1)));
                 }

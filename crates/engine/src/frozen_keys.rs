@@ -1,6 +1,6 @@
 //! Keyed state by key group: what all keyed engines share of freezing and thawing.
 //!
-//! A key is written as `size u32 | birth u64 | ordinal u32 | values size u32 | values | state`. Keys are restored in
+//! A key is written as `size u32 | birth u128 | ordinal u32 | values size u32 | values | state`. Keys are restored in
 //! the order of birth, then of their old ordinal, so that the restored engine does not depend on how groups were spread
 //! over parts.
 
@@ -18,7 +18,8 @@ pub(crate) fn groups(keys: &FrozenKeys, encode: impl Fn(u32, &mut Vec<u8>)) -> V
     for (key, facts) in keys.iter() {
         entry.clear();
         values.clear();
-        put_u64(&mut entry, facts.birth);
+        put_u64(&mut entry, (facts.birth >> 64) as u64);
+        put_u64(&mut entry, facts.birth as u64);
         put_u32(&mut entry, key);
         keys.encode(key, &mut values);
         put_bytes(&mut entry, &values);
@@ -42,7 +43,7 @@ pub(crate) fn version_must_be(version: u16, frozen: &[Frozen]) -> Result<(), Dia
 /// One key of frozen state.
 pub(crate) struct FrozenKey<'a> {
     /// Its birth.
-    pub(crate) birth: u64,
+    pub(crate) birth: u128,
     ordinal: u32,
     /// Its values, as the key ordinals read them.
     pub(crate) values: &'a [u8],
@@ -57,7 +58,8 @@ pub(crate) fn keys_of(frozen: &[Frozen]) -> Result<Vec<FrozenKey<'_>>, Diagnosti
         let mut bytes = bytes.as_slice();
         while !bytes.is_empty() {
             let mut entry = take_bytes(&mut bytes)?;
-            let (birth, ordinal) = (take_u64(&mut entry)?, take_u32(&mut entry)?);
+            let (epoch, origin, ordinal) = (take_u64(&mut entry)?, take_u64(&mut entry)?, take_u32(&mut entry)?);
+            let birth = (epoch as u128) << 64 | origin as u128;
             let values = take_bytes(&mut entry)?;
             keys.push(FrozenKey { birth, ordinal, values, state: entry });
         }

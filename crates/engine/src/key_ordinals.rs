@@ -17,7 +17,7 @@ const NO_KEY: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KeyFacts {
     /// A number that orders the keys: see [`crate::ClockOrigin`].
-    pub(crate) birth: u64,
+    pub(crate) birth: u128,
     /// The key group of its value in the column that a section is split by.
     pub(crate) group: KeyGroup,
     /// Is it in use?
@@ -100,7 +100,7 @@ impl KeyOrdinals {
         columns: &[&Column],
         rows: Option<&[u32]>,
         count: usize,
-        birth: impl Fn(u32) -> u64,
+        birth: impl Fn(u32) -> u128,
         ordinals: &mut Vec<u32>,
     ) -> Result<(), Diagnostic> {
         ordinals.clear();
@@ -161,7 +161,7 @@ impl KeyOrdinals {
         (found != NO_KEY).then_some(found)
     }
 
-    fn add(&mut self, key: &[u64], birth: u64) -> u32 {
+    fn add(&mut self, key: &[u64], birth: u128) -> u32 {
         let group = match self.part {
             Some(part) => key_group(stable_hash(&self.columns[part].value(key[part]))),
             None => KeyGroup(0),
@@ -231,7 +231,7 @@ impl KeyOrdinals {
     }
 
     /// Takes up a key from the bytes of [`FrozenKeys::encode`]; a key that is there already is an error.
-    pub(crate) fn decode(&mut self, birth: u64, bytes: &mut &[u8]) -> Result<u32, Diagnostic> {
+    pub(crate) fn decode(&mut self, birth: u128, bytes: &mut &[u8]) -> Result<u32, Diagnostic> {
         let mut key = vec![];
         for column in &mut self.columns {
             let value = take_scalar(column.ty(), bytes)?;

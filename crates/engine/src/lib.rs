@@ -23,7 +23,7 @@ mod typed_arguments;
 pub use arguments::{Arguments, Parameter};
 pub use kind::{Bound, Clock, Command, Engine, EngineKind, Facts, Frozen, FrozenEngine, Input, Port, Spec, Split};
 pub use map::map;
-pub use rows::{Chunk, ClockOrigin, Counts, LateRow, Origins, Output};
+pub use rows::{Chunk, ClockOrigin, Counts, LateRow, Origins, Output, number_of, origin_of};
 
 /// Every engine, in the order of the manual.
 pub static KINDS: &[&EngineKind] = &[&time_series::KIND, &reactive_state::KIND];

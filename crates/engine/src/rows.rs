@@ -1,5 +1,8 @@
 //! Rows on their way through a graph, each with the origin that fixes its place in the order of all.
 //!
+//! The origin of a row is the number in its epoch of the row that caused it. Several rows may have one cause; where a
+//! section splits them, each also gets its *place* among them, so that they find back into their order.
+//!
 //! Invariants:
 //! - The rows of a chunk are in the order of their origins.
 //! - Rows that the clock caused and rows that rows caused never share a chunk.
@@ -15,7 +18,19 @@ pub struct ClockOrigin {
     /// When the row was due, in the unit of the engine's time column.
     pub due: i64,
     /// A number that orders the keys: that of the row that first brought the key, over the whole journal.
-    pub birth: u64,
+    pub birth: u128,
+    /// The place among the rows of one due time and birth where a section split them.
+    pub place: u32,
+}
+
+/// An origin from the number of a row in its epoch and a place among the rows that it caused.
+pub const fn origin_of(number: u32, place: u32) -> u64 {
+    (number as u64) << 32 | place as u64
+}
+
+/// The number in its epoch of the row that an origin names.
+pub const fn number_of(origin: u64) -> u32 {
+    (origin >> 32) as u32
 }
 
 /// The origins of a chunk's rows.
@@ -23,8 +38,8 @@ pub struct ClockOrigin {
 pub enum Origins {
     /// Row `i` of the batch is row `start + i` of the epoch.
     Range(u32),
-    /// One number in the epoch for each row of the batch, never falling.
-    Rows(Arc<[u32]>),
+    /// One origin ([`origin_of`]) for each row of the batch, never falling.
+    Rows(Arc<[u64]>),
     /// One origin of the clock for each row of the batch, never falling.
     Clock(Arc<[ClockOrigin]>),
 }
@@ -61,14 +76,20 @@ impl Chunk {
         self.len() == 0
     }
 
-    /// The number in the epoch of a row of the batch. Panics on rows that the clock caused.
+    /// The origin of a row of the batch. Panics on rows that the clock caused.
     #[inline]
-    pub fn origin(&self, row: u32) -> u32 {
+    pub fn origin(&self, row: u32) -> u64 {
         match &self.origins {
-            Origins::Range(start) => start + row,
+            Origins::Range(start) => origin_of(start + row, 0),
             Origins::Rows(rows) => rows[row as usize],
             Origins::Clock(_) => panic!("a row that the clock caused has no number in the epoch"),
         }
+    }
+
+    /// The number in the epoch of the row that caused a row of the batch. Panics on rows that the clock caused.
+    #[inline]
+    pub fn number(&self, row: u32) -> u32 {
+        number_of(self.origin(row))
     }
 
     /// Did the clock cause these rows?
@@ -86,7 +107,7 @@ impl Chunk {
     pub fn compact_origins(&self) -> Origins {
         let Some(selection) = &self.selection else { return self.origins.clone() };
         match &self.origins {
-            Origins::Range(start) => Origins::Rows(selection.iter().map(|row| start + row).collect()),
+            Origins::Range(start) => Origins::Rows(selection.iter().map(|row| origin_of(start + row, 0)).collect()),
             Origins::Rows(rows) => Origins::Rows(selection.iter().map(|&row| rows[row as usize]).collect()),
             Origins::Clock(rows) => Origins::Clock(selection.iter().map(|&row| rows[row as usize]).collect()),
         }

@@ -259,7 +259,10 @@ fn random_graphs_give_one_output_however_they_are_cut_and_split() {
             let appends = if graph.reads_batches { given.clone() } else { cuts(&cutter, rows.rows(), 80) };
             let found = run(&graph, parts, &rows, &appends, &cutter);
             for (found, wanted) in found.iter().zip(&wanted) {
-                assert_eq!(found, wanted, "seed {seed}, {parts} parts\n{}", graph.script);
+                let lines = found.lines().zip(wanted.lines());
+                let first = lines.enumerate().find(|(_, (found, wanted))| found != wanted);
+                let table = wanted.lines().next();
+                assert!(found == wanted, "seed {seed}, {parts} parts, {table:?}: {first:?}\n{}", graph.script);
             }
         }
     }

@@ -24,7 +24,7 @@ pub struct Run {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Clock(ClockOrigin),
-    Row(u32),
+    Row(u64),
 }
 
 fn key(chunk: &Chunk, place: usize) -> Key {
@@ -129,11 +129,13 @@ pub fn merge(mut inputs: Vec<Vec<Chunk>>) -> data::Result<Vec<Chunk>> {
 mod tests {
     use super::*;
     use data::{Schema, Type, parse_table, print_table};
+    use engine::origin_of;
 
     fn chunk(rows: &str, origins: &[u32]) -> Chunk {
         let schema = Schema::of(&[("x", Type::Int)]);
         let batch = parse_table(&schema, &format!("x\n{}", rows.replace(' ', "\n"))).expect("a table");
-        Chunk { batch, selection: None, origins: Origins::Rows(origins.into()) }
+        let origins = origins.iter().map(|&number| origin_of(number, 0)).collect();
+        Chunk { batch, selection: None, origins: Origins::Rows(origins) }
     }
 
     fn merged(inputs: Vec<Vec<Chunk>>) -> String {

@@ -9,7 +9,10 @@ use crate::journal::CommandRecord;
 use crate::merge::{merge, runs};
 use crate::table::{Appended, Table, Writer, check_of};
 use data::{Batch, Column, Scalar, Type};
-use engine::{Chunk, Clock, ClockOrigin, Command, Counts, Engine, FrozenEngine, Frozen, LateRow, Origins, Output, Port};
+use engine::{
+    Chunk, Clock, ClockOrigin, Command, Counts, Engine, Frozen, FrozenEngine, LateRow, Origins, Output, Port, number_of,
+    origin_of,
+};
 use lang::{Diagnostic, Host};
 use std::sync::Arc;
 
@@ -368,6 +371,14 @@ fn push_all(
     append_ends: Option<&[u32]>,
     out: &mut Output,
 ) -> Result<(), Diagnostic> {
+    let joined: Vec<Vec<Chunk>>;
+    let ports = match append_ends {
+        None => ports,
+        Some(_) => {
+            joined = ports.iter().map(|chunks| join(chunks)).collect::<Result<_, _>>()?;
+            &joined
+        }
+    };
     let mut push = |port: usize, chunk: &Chunk| match append_ends {
         None => engine.push(Port(port), chunk, out),
         Some(ends) => {
@@ -386,14 +397,26 @@ fn push_all(
     Ok(())
 }
 
+/// Chunks as one, so that the rows of an append stand together wherever upstream cut them.
+fn join(chunks: &[Chunk]) -> Result<Vec<Chunk>, Diagnostic> {
+    if chunks.len() <= 1 {
+        return Ok(chunks.to_vec());
+    }
+    let compact: Vec<Chunk> = chunks.iter().map(Chunk::compact).collect();
+    let batches: Vec<Batch> = compact.iter().map(|chunk| chunk.batch.clone()).collect();
+    let batch = Batch::concat(batches[0].schema().clone(), &batches)?;
+    let origins = compact.iter().flat_map(|chunk| (0..chunk.batch.rows() as u32).map(|row| chunk.origin(row)));
+    Ok(vec![Chunk { batch, selection: None, origins: Origins::Rows(origins.collect()) }])
+}
+
 /// A chunk cut at the ends of the appends its rows came in.
 fn by_append(chunk: &Chunk, ends: &[u32]) -> Vec<Chunk> {
-    let origin = |place: usize| chunk.origin(chunk.rows().map_or(place as u32, |rows| rows[place]));
+    let number = |place: usize| chunk.number(chunk.rows().map_or(place as u32, |rows| rows[place]));
     let mut parts = vec![];
     let mut from = 0;
     while from < chunk.len() {
-        let end = ends[ends.partition_point(|&end| end <= origin(from))];
-        let to = (from..chunk.len()).find(|&place| origin(place) >= end).unwrap_or(chunk.len());
+        let end = ends[ends.partition_point(|&end| end <= number(from))];
+        let to = (from..chunk.len()).find(|&place| number(place) >= end).unwrap_or(chunk.len());
         parts.push(chunk.slice(from, to));
         from = to;
     }
@@ -441,14 +464,14 @@ fn write_table(
             _ => panic!("rows that the tick caused have origins of the clock"),
         })
         .collect();
-    let numbers: Vec<u32> =
+    let origins: Vec<u64> =
         rows.iter().flat_map(|chunk| (0..chunk.batch.rows() as u32).map(|row| chunk.origin(row))).collect();
     let chunk = |from: usize, to: usize, origins: Origins| {
         let batch = held.slice(from, to - from);
         if batch.rows() == 0 { vec![] } else { vec![Chunk { batch, selection: None, origins }] }
     };
     let clock_origins = Origins::Clock((0..held_ticked).map(|row| clocks[place(row)]).collect());
-    let row_origins = Origins::Rows((held_ticked..held.rows()).map(|row| numbers[place(row) - given_ticked]).collect());
+    let row_origins = Origins::Rows((held_ticked..held.rows()).map(|row| origins[place(row) - given_ticked]).collect());
     Ok(Made { ticked: chunk(0, held_ticked, clock_origins), rows: chunk(held_ticked, held.rows(), row_origins) })
 }
 
@@ -471,6 +494,52 @@ fn places_of(held: &Batch, given: &Batch) -> Vec<u32> {
     (0..held.rows()).map(place).collect()
 }
 
+/// The same rows, each with its place among those of one cause, so that they find back into this order when the parts
+/// come together. Rows of a source have a cause each.
+fn in_places(chunks: &[Chunk]) -> Vec<Chunk> {
+    let mut last: Option<(Cause, u32)> = None;
+    let mut place_of = |cause: Cause| {
+        let place = match last {
+            Some((same, place)) if same == cause => place + 1,
+            _ => 0,
+        };
+        last = Some((cause, place));
+        place
+    };
+    let mut placed = Vec::with_capacity(chunks.len());
+    for chunk in chunks {
+        let row_at = |at: usize| chunk.rows().map_or(at, |rows| rows[at] as usize);
+        let origins = match &chunk.origins {
+            Origins::Range(start) => Origins::Range(*start),
+            Origins::Rows(origins) => {
+                let mut origins = origins.to_vec();
+                for row in (0..chunk.len()).map(row_at) {
+                    let number = number_of(origins[row]);
+                    origins[row] = origin_of(number, place_of(Cause::Row(number)));
+                }
+                Origins::Rows(origins.into())
+            }
+            Origins::Clock(origins) => {
+                let mut origins = origins.to_vec();
+                for row in (0..chunk.len()).map(row_at) {
+                    let origin = &mut origins[row];
+                    origin.place = place_of(Cause::Clock(origin.due, origin.birth));
+                }
+                Origins::Clock(origins.into())
+            }
+        };
+        placed.push(Chunk { origins, ..chunk.clone() });
+    }
+    placed
+}
+
+/// What caused a row: a row of the epoch, or the clock for a key.
+#[derive(Clone, Copy, PartialEq)]
+enum Cause {
+    Row(u32),
+    Clock(i64, u128),
+}
+
 /// Which part each value of a column belongs to: by its stable hash, taken once for each symbol.
 #[derive(Default)]
 struct PartMap {
@@ -482,7 +551,7 @@ impl PartMap {
     /// The chunks of each part. Parts share the batches and differ in the selections.
     fn split(&mut self, chunks: &[Chunk], column: usize, parts: usize, dropped: &mut u64) -> Vec<Vec<Chunk>> {
         let mut split = vec![vec![]; parts];
-        for chunk in chunks {
+        for chunk in &in_places(chunks) {
             let values = chunk.batch.column(column);
             let mut selections: Vec<Vec<u32>> = vec![Vec::with_capacity(chunk.len() / parts + 16); parts];
             let before: u64 = *dropped;

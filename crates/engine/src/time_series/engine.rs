@@ -93,7 +93,7 @@ impl TimeSeries {
                 Fate::Slot(slot) => slot,
                 Fate::Late(bound) => {
                     let source = rows.source(place);
-                    let origin = if chunk.by_clock() { source } else { chunk.origin(source) };
+                    let origin = if chunk.by_clock() { source } else { chunk.number(source) };
                     out.late(LateRow { origin, time: time + shift, bound: bound + shift });
                     NO_SLOT
                 }
@@ -157,7 +157,7 @@ impl Engine for TimeSeries {
         let keys = &self.keys;
         self.windows.tick(now.0, |key| keys.facts(key).birth);
         let origins = |keys: &KeyOrdinals, closed: &[Closed]| {
-            let origin = |closed: &Closed| ClockOrigin { due: closed.cause, birth: keys.facts(closed.key).birth };
+            let origin = |closed: &Closed| ClockOrigin { due: closed.cause, birth: keys.facts(closed.key).birth, place: 0 };
             Origins::Clock(closed.iter().map(origin).collect())
         };
         self.emit(origins, out)?;

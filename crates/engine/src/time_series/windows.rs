@@ -130,7 +130,7 @@ pub(crate) struct Windows {
     pub(crate) updates: Paged<Updates>,
     free: Vec<u32>,
     /// Windows that others' rows or the clock may close: end, birth of the key, key. Some are out of date.
-    pending: BinaryHeap<Reverse<(i64, u64, u32)>>,
+    pending: BinaryHeap<Reverse<(i64, u128, u32)>>,
     /// When keys with waiting rows are due. Some are out of date.
     timers: VecDeque<(i64, u32)>,
     /// Keys that this append touched, perhaps more than once.
@@ -218,7 +218,7 @@ impl Windows {
 
     /// Puts a row by all the rules.
     #[inline]
-    pub(crate) fn put(&mut self, place: usize, key: u32, time: i64, now: i64, birth: impl Fn(u32) -> u64) -> Fate {
+    pub(crate) fn put(&mut self, place: usize, key: u32, time: i64, now: i64, birth: impl Fn(u32) -> u128) -> Fate {
         let windows = self.keys[key as usize];
         if time < windows.bound {
             return Fate::Late(windows.bound);
@@ -446,7 +446,7 @@ impl Windows {
     }
 
     /// Notes the next window of a key as one that others' rows or the clock may close.
-    pub(crate) fn expect(&mut self, key: u32, birth: u64) {
+    pub(crate) fn expect(&mut self, key: u32, birth: u128) {
         let due = self.keys[key as usize].due;
         if due != NEVER {
             self.pending.push(Reverse((due, birth, key)));
@@ -474,7 +474,7 @@ impl Windows {
     }
 
     /// What a clock that is now `now` makes due: windows that end by it, and rows that have waited long enough.
-    pub(crate) fn tick(&mut self, now: i64, birth: impl Fn(u32) -> u64) {
+    pub(crate) fn tick(&mut self, now: i64, birth: impl Fn(u32) -> u128) {
         let after = self.rules.delay + self.rules.shift;
         while self.rules.by_clock {
             let Some(&Reverse((due, birth, key))) = self.pending.peek().filter(|next| next.0.0 + after <= now) else {
@@ -524,7 +524,7 @@ impl Windows {
     }
 
     /// After state was restored: what is pending and waiting is noted again.
-    pub(crate) fn recall(&mut self, keys: impl Iterator<Item = u32>, birth: impl Fn(u32) -> u64) {
+    pub(crate) fn recall(&mut self, keys: impl Iterator<Item = u32>, birth: impl Fn(u32) -> u128) {
         let mut timers = vec![];
         for key in keys {
             if self.expects() {

@@ -5,6 +5,7 @@ mod check;
 mod demo;
 mod eval;
 mod graph;
+pub mod manual;
 mod run;
 
 use crate::report;
@@ -37,6 +38,9 @@ enum Command {
     /// Measure this machine.
     #[command(subcommand)]
     Bench(Bench),
+    /// Write the pages of the manual that follow from the program's own lists.
+    #[command(hide = true)]
+    Manual(manual::Manual),
 }
 
 #[derive(Debug, Subcommand)]
@@ -117,6 +121,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Demo(demo) => demo::demo(demo),
         Command::Graph(graph) => graph::graph(graph),
         Command::Bench(Bench::Kline(kline)) => bench::kline(kline),
+        Command::Manual(manual) => manual::manual(manual),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

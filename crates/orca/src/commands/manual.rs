@@ -1,0 +1,236 @@
+//! `orca manual`: the pages of the manual that follow from the program's own lists.
+//!
+//! Invariants:
+//! - One program always writes the same pages, so the stored ones can be held against it.
+//! - An example on a page is a block that a test of the manual runs.
+
+use super::Failure;
+use engine::{EngineKind, Parameter};
+use graph::CallEntry;
+use lang::function::{Form, Function};
+use lang::library;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Where the pages go.
+#[derive(Debug, clap::Args)]
+pub struct Manual {
+    /// The folder of the manual.
+    #[arg(long)]
+    dir: PathBuf,
+}
+
+/// Writes them.
+pub fn manual(arguments: &Manual) -> Result<(), Failure> {
+    std::fs::create_dir_all(&arguments.dir)?;
+    for (name, text) in pages() {
+        let path = arguments.dir.join(name);
+        std::fs::write(&path, text)?;
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+/// The pages that are made, by the names of their files.
+pub fn pages() -> [(&'static str, String); 3] {
+    [("engines.md", engines()), ("calls.md", calls()), ("functions.md", functions())]
+}
+
+/// What stands below the title of each page.
+const MADE: &str = "<!-- Written by `orca manual --dir docs/manual` from the program's own lists. Do not edit. -->";
+
+/// Engines with a page of prose.
+const PROSE: &[(&str, &str)] = &[("timeSeriesEngine", "time-series.md"), ("reactiveStateEngine", "reactive-state.md")];
+
+/// The first of the parameters that say how a public table is kept. Calls that make a table end with them.
+const KEPT: &str = "asyncWrite";
+
+const WRITES: &str = "a text takes any text";
+
+fn engines() -> String {
+    let mut page = format!(
+        "# Engines\n\n{MADE}\n\n\
+         An engine is a method of a stream. It takes the rows of the stream and gives rows of its own. Arguments are \
+         given by place or by name (`closed=\"right\"`); a parameter in brackets may be left out. A join takes its \
+         second stream, `rightStream`, as first argument.\n\n\
+         | engine | inputs | page |\n|---|---|---|\n"
+    );
+    for kind in engine::KINDS {
+        let prose = prose(kind).map_or(String::new(), |file| format!("[{file}]({file})"));
+        let (name, anchor) = (kind.name, kind.name.to_lowercase());
+        writeln!(page, "| [{name}](#{anchor}) | {} | {prose} |", kind.inputs).expect(WRITES);
+    }
+    for kind in engine::KINDS {
+        let right: &[Parameter] = match kind.inputs {
+            1 => &[],
+            _ => &[Parameter { name: "rightStream", required: true, summary: "The other stream, of the same graph." }],
+        };
+        let parameters = [right, kind.parameters].concat();
+        write!(page, "\n## {}\n\n`{}`\n\n", kind.name, signature(kind.name, &parameters, false)).expect(WRITES);
+        if let Some(file) = prose(kind) {
+            write!(page, "What it does, with examples: [{file}]({file}).\n\n").expect(WRITES);
+        }
+        table(&mut page, &parameters);
+    }
+    page
+}
+
+fn prose(kind: &EngineKind) -> Option<&'static str> {
+    PROSE.iter().find(|(name, _)| *name == kind.name).map(|(_, file)| *file)
+}
+
+fn calls() -> String {
+    let entries = graph::manual();
+    let is_engine = |entry: &&CallEntry| engine::find(entry.name).is_some();
+    let mut page = format!(
+        "# Calls\n\n{MADE}\n\n\
+         What a script may call besides the [functions](functions.md). Arguments are given by place or by name; a \
+         parameter in brackets may be left out. [Graphs](graphs.md) tells how the calls work together, and which \
+         parameters have an effect in this version.\n"
+    );
+    let classes = [
+        (None, "Functions", "Called by their names."),
+        (Some("StreamGraph"), "Methods of a graph", "Called on what `createStreamGraph` or `getStreamGraph` gives."),
+        (Some("DStream"), "Methods of a stream", "Called on what a source or another method of a stream gives."),
+    ];
+    for (class, title, text) in classes {
+        write!(page, "\n## {title}\n\n{text}\n").expect(WRITES);
+        for entry in entries.iter().filter(|entry| entry.class == class && !is_engine(entry)) {
+            let (own, kept) = own_parameters(entry.parameters);
+            let signature = signature(entry.name, own, !kept.is_empty());
+            write!(page, "\n### {}\n\n`{signature}`\n\n{}\n", entry.name, entry.summary).expect(WRITES);
+            if !own.is_empty() {
+                page.push('\n');
+                table(&mut page, own);
+            }
+            if !kept.is_empty() {
+                page.push_str("\nThen [how the table is kept](#how-a-table-is-kept).\n");
+            }
+        }
+    }
+    let names = entries.iter().filter(is_engine).map(|entry| {
+        let anchor = entry.name.to_lowercase();
+        format!("[{}](engines.md#{anchor})", entry.name)
+    });
+    let names: Vec<String> = names.collect();
+    write!(page, "\nEach engine is a method of a stream too: {}.\n", names.join(", ")).expect(WRITES);
+    page.push_str("\n## How a table is kept\n\nThe last parameters of every call that makes a public table.\n\n");
+    let kept = entries.iter().map(|entry| own_parameters(entry.parameters).1).find(|kept| !kept.is_empty());
+    table(&mut page, kept.unwrap_or_default());
+    page
+}
+
+/// The parameters of a call alone, and those of the table that it makes.
+fn own_parameters(parameters: &[Parameter]) -> (&[Parameter], &[Parameter]) {
+    let first = parameters.iter().position(|parameter| parameter.name == KEPT);
+    parameters.split_at(first.unwrap_or(parameters.len()))
+}
+
+/// `name(needed, [optional])`.
+fn signature(name: &str, parameters: &[Parameter], open: bool) -> String {
+    let words = parameters.iter().map(|parameter| match parameter.required {
+        true => parameter.name.to_string(),
+        false => format!("[{}]", parameter.name),
+    });
+    let words: Vec<String> = words.chain(open.then(|| "...".to_string())).collect();
+    format!("{name}({})", words.join(", "))
+}
+
+fn table(page: &mut String, parameters: &[Parameter]) {
+    page.push_str("| parameter | needed | meaning |\n|---|---|---|\n");
+    for parameter in parameters {
+        let needed = if parameter.required { "yes" } else { "" };
+        writeln!(page, "| {} | {needed} | {} |", parameter.name, cell(parameter.summary)).expect(WRITES);
+    }
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// The kinds of functions: title, and where such a function may stand.
+const KINDS: &[(&str, &str)] = &[
+    ("Row functions", "One value for each row, from that row alone. In scripts, in metrics of every engine, in SQL."),
+    (
+        "Functions across a row",
+        "One value for each row, from several columns or from the elements of an array vector. In scripts, in \
+         metrics of every engine, in SQL.",
+    ),
+    (
+        "Aggregate functions",
+        "One value for many rows. In scripts, in metrics of the time-series engine, in SQL with or without GROUP BY.",
+    ),
+    (
+        "State functions",
+        "One value for each row, from that row and those before it. In scripts, in metrics of the reactive state \
+         engine for the rows of each key, in SQL with OVER.",
+    ),
+    ("Script functions", "In scripts alone: they need the whole vector, or work on tables and dictionaries."),
+];
+
+/// The place of a form in [`KINDS`].
+fn kind_of(form: &Form) -> usize {
+    match form {
+        Form::Row(_) => 0,
+        Form::Across(_) => 1,
+        Form::Aggregate(_) => 2,
+        Form::State(_) => 3,
+        Form::Script(_) => 4,
+        Form::ByArity(forms) => kind_of(&forms[0]),
+    }
+}
+
+fn functions() -> String {
+    let mut all: Vec<&Function> = library::all().collect();
+    all.sort_by_key(|function| (function.name.to_lowercase(), function.name));
+    let anchors = anchors(all.iter().map(|function| function.name));
+    let mut page = format!(
+        "# Functions\n\n{MADE}\n\n\
+         One library serves scripts, engines and SQL, so a function gives the same value in all three. A parameter \
+         with a capital letter (`X`) has a value for each row; the others are settings, constant in a metric and in \
+         SQL. A parameter in brackets may be left out, and `...` stands for any number of arguments more.\n\n\
+         Names are matched exactly in scripts. An operator is a function too: `a + b` is `add(a, b)`.\n"
+    );
+    for (place, (title, text)) in KINDS.iter().enumerate() {
+        let of_kind = all.iter().zip(&anchors).filter(|(function, _)| kind_of(&function.form) == place);
+        let links: Vec<String> =
+            of_kind.map(|(function, anchor)| format!("[{}](#{anchor})", function.name)).collect();
+        write!(page, "\n**{title}.** {text}\n\n{}\n", links.join(" · ")).expect(WRITES);
+    }
+    for function in all {
+        let Function { name, parameters, summary, example: (call, printed), form } = function;
+        write!(page, "\n## {name}\n\n`{name}({parameters})`: {}.\n\n{summary}\n", kinds(form)).expect(WRITES);
+        write!(page, "\n```orca\n{call}\n```\n\n```text\n{}\n```\n", printed.trim_end()).expect(WRITES);
+    }
+    page
+}
+
+/// The kind of a function in words.
+fn kinds(form: &Form) -> String {
+    let word = |form: &Form| ["row", "across a row", "aggregate", "state", "script"][kind_of(form)];
+    match form {
+        Form::ByArity(forms) => {
+            let last = forms.len();
+            let each = forms.iter().enumerate().map(|(place, form)| match place + 1 {
+                1 => format!("{} with one argument", word(form)),
+                count if count == last => format!("{} with {count} or more", word(form)),
+                count => format!("{} with {count}", word(form)),
+            });
+            each.collect::<Vec<_>>().join(", ")
+        }
+        form => word(form).to_string(),
+    }
+}
+
+/// What a heading is called in a link: small letters, digits, `_` and `-`; later ones of one name are numbered.
+fn anchors<'a>(headings: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut seen: Vec<String> = vec![];
+    let plain = headings.map(|heading| {
+        let letters = heading.to_lowercase();
+        let plain: String = letters.chars().filter(|c| c.is_alphanumeric() || matches!(c, '_' | '-')).collect();
+        let before = seen.iter().filter(|other| **other == plain).count();
+        seen.push(plain.clone());
+        if before == 0 { plain } else { format!("{plain}-{before}") }
+    });
+    plain.collect()
+}
