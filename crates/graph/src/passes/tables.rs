@@ -23,11 +23,10 @@ pub(super) fn run(_: &LogicalGraph, _: &Surroundings, draft: &mut Draft) {
         if has_edges(draft, last, leaves) {
             let end = draft.add_private_table(format!("{name}_end"), last, section);
             take_edges(draft, last, end, leaves);
-            // What merges the branches is one table, however many take its rows.
-            if has_edges(draft, end, |to| to.is_none()) {
-                let merge = draft.add_private_table(format!("{name}_sync"), end, None);
-                take_edges(draft, end, merge, |to| to.is_none());
-            }
+            // What merges the branches is one table, however many take its rows. A section that follows starts there
+            // too: only rows that are in order can be split so that they find back into it.
+            let merge = draft.add_private_table(format!("{name}_sync"), end, None);
+            take_edges(draft, end, merge, |_| true);
         }
     }
 }
