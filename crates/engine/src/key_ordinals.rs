@@ -276,7 +276,7 @@ mod tests {
 
     fn resolve(keys: &mut KeyOrdinals, columns: &[&Column]) -> Vec<u32> {
         let mut ordinals = vec![];
-        keys.resolve(columns, None, columns[0].len(), |row| row as u64, &mut ordinals).unwrap();
+        keys.resolve(columns, None, columns[0].len(), |row| row as u128, &mut ordinals).unwrap();
         ordinals
     }
 

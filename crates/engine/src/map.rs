@@ -8,7 +8,7 @@
 use crate::kind::{Engine, Frozen, FrozenEngine, Port};
 use crate::rows::{Chunk, ClockOrigin, Origins, Output};
 use data::{Batch, Schema};
-use lang::tree::{Select, StatementKind};
+use lang::tree::{Expr, ExprKind, Select, StatementKind};
 use lang::{Callee, Code, Diagnostic, RowProgram, Scope, Table, UserFunction, Value};
 use std::sync::Arc;
 
@@ -39,18 +39,32 @@ impl RowMap {
         let (select, parameter) = query_of(function).ok_or_else(|| Diagnostic::new("not a query of one table"))?;
         let prefixes = [&*parameter];
         let scope = Scope { schema: input, prefixes: &prefixes };
-        let code = |expr: &Arc<lang::tree::Expr>, names: &[Arc<str>]| Code {
+        let code = |expr: &Arc<Expr>, names: &[Arc<str>]| Code {
             expr: expr.clone(),
             names: names.to_vec(),
             functions: function.functions.clone(),
         };
         let bind = |codes: &[Code]| RowProgram::bind(codes, &scope).map_err(|mut errors| errors.remove(0));
-        let condition = |expr: &lang::tree::Expr| bind(&[code(&Arc::new(expr.clone()), &["kept".into()])]);
+        let condition = |expr: &Expr| bind(&[code(&Arc::new(expr.clone()), &["kept".into()])]);
         let conditions = select.filter.iter().map(condition).collect::<Result<_, _>>()?;
-        let items = match &select.items[..] {
-            [] => None,
-            items => Some(bind(&items.iter().map(|item| code(&item.expr, &item.names)).collect::<Vec<_>>())?),
+        let all = || {
+            input.fields().iter().map(|field| {
+                let kind = ExprKind::Name(field.name.clone());
+                Code {
+                    expr: Arc::new(Expr { span: Default::default(), kind }),
+                    names: vec![],
+                    functions: Arc::default(),
+                }
+            })
         };
+        let mut codes: Vec<Code> = vec![];
+        for item in &select.items {
+            match &item.expr.kind {
+                ExprKind::Name(star) if &**star == "*" => codes.extend(all()),
+                _ => codes.push(code(&item.expr, &item.names)),
+            }
+        }
+        let items = if codes.is_empty() { None } else { Some(bind(&codes)?) };
         Ok(RowMap { conditions, items, output: output.clone() })
     }
 }
@@ -61,7 +75,7 @@ fn query_of(function: &UserFunction) -> Option<(&Select, Arc<str>)> {
     let ([parameter], [statement]) = (&def.parameters[..], &def.body[..]) else { return None };
     let (StatementKind::Expr(expr) | StatementKind::Return(Some(expr))) = &statement.kind else { return None };
     match &expr.kind {
-        lang::tree::ExprKind::Select(select) => Some((select, parameter.name.clone())),
+        ExprKind::Select(select) => Some((select, parameter.name.clone())),
         _ => None,
     }
 }
@@ -146,5 +160,54 @@ struct Stateless;
 impl FrozenEngine for Stateless {
     fn encode(&self) -> Frozen {
         Frozen { version: 1, ..Frozen::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use data::{Type, parse_table, print_table};
+    use lang::{Host, Session, Source};
+
+    struct NoHost;
+
+    impl Host for NoHost {}
+
+    fn mapped(function: &str, row_wise: bool, rows: &str) -> (String, Vec<u32>) {
+        let input = Schema::of(&[("sym", Type::Symbol), ("x", Type::Int)]);
+        let value = Session::new().run(&Source::new("map", function), &mut NoHost).expect("a function");
+        let Value::Function(function) = value else { panic!("a function") };
+        let empty = Value::Table(Table::new(Batch::empty(input.clone())));
+        let Ok(Value::Table(tried)) = lang::call_function(&function, vec![empty], &mut NoHost) else {
+            panic!("a table")
+        };
+        let output = tried.batch().schema().clone();
+        let mut engine = map(function, row_wise, &input, &output).expect("a map of these columns");
+        let mut host = NoHost;
+        let mut out = Output::new(&mut host);
+        let batch = parse_table(&input, rows).expect("a table");
+        engine.push(Port(0), &Chunk::whole(batch, 10), &mut out).expect("rows of these types");
+        let chunk = out.chunks.remove(0).compact();
+        let numbers = (0..chunk.batch.rows() as u32).map(|row| chunk.number(row)).collect();
+        (print_table(&chunk.batch), numbers)
+    }
+
+    const ROWS: &str = "sym x\nA 1\nB 2\nC 3\n";
+
+    #[test]
+    fn a_plain_query_is_compiled_and_its_rows_keep_their_origins() {
+        let (table, numbers) = mapped("t -> select *, x * 10 as y from t where x != 2", true, ROWS);
+        assert_eq!(table, "sym  x  y\nA    1  10\nC    3  30\n");
+        assert_eq!(numbers, [10, 12]);
+        let (table, _) = mapped("t -> select t.x as z from t where x > 1, x < 3", true, ROWS);
+        assert_eq!(table, "z\n2\n");
+    }
+
+    #[test]
+    fn any_other_function_is_run_and_its_rows_have_the_origin_of_the_last_one() {
+        let (table, numbers) = mapped("t -> select sum(x) as total from t", false, ROWS);
+        assert_eq!((table.as_str(), numbers), ("total\n6\n", vec![12]));
+        let (_, numbers) = mapped("t -> select sym, x - avg(x) as d from t", false, ROWS);
+        assert_eq!(numbers, [10, 11, 12]);
     }
 }

@@ -158,7 +158,8 @@ impl Master {
     /// A public table as checks and planner see it.
     pub fn table_info(&self, name: &FullName) -> Option<TableInfo> {
         let entry = self.catalog.table(name)?;
-        let users = self.catalog.graphs().filter(|graph| graph.uses(name)).map(|graph| graph.logical.name.clone());
+        let there = self.catalog.graphs().filter(|graph| graph.is_there() && graph.uses(name));
+        let users = there.map(|graph| graph.logical.name.clone());
         Some(TableInfo {
             name: entry.record.name.clone(),
             schema: entry.record.schema().expect("a stored table has a schema").into(),
@@ -194,17 +195,20 @@ impl Master {
                 let Some(name) = self.catalog.name(&name).map(String::from) else {
                     return Err(Error::NoCatalog { catalog: name });
                 };
-                let live = self.catalog.graphs().find(|entry| {
-                    entry.is_there() && entry.logical.name.catalog().eq_ignore_ascii_case(&name)
-                });
+                let live = self
+                    .catalog
+                    .graphs()
+                    .find(|entry| entry.is_there() && entry.logical.name.catalog().eq_ignore_ascii_case(&name));
                 if let Some(entry) = live {
                     return Err(Error::CatalogInUse { catalog: name, graph: entry.logical.name.clone() });
                 }
                 let (records, dropped) = self.catalog.drop_catalog(&name);
                 let mut effects = vec![Effect::Store(records)];
-                effects.extend(dropped.into_iter().map(|entry| {
-                    Effect::Send(entry.node.clone(), ToWorker::DropTable(entry.record.name))
-                }));
+                effects.extend(
+                    dropped
+                        .into_iter()
+                        .map(|entry| Effect::Send(entry.node.clone(), ToWorker::DropTable(entry.record.name))),
+                );
                 effects.push(Effect::Reply(id, Ok(())));
                 Ok(effects)
             }
@@ -260,7 +264,8 @@ impl Master {
         }
         let homes = self.catalog.tables().map(|table| (table.record.name.clone(), table.node.clone())).collect();
         let placed = place(&task_needs(&plan, &homes), &self.nodes, None);
-        let placement = placed.map_err(|refusal| Error::NoRoom { graph: name.clone(), refusal: refusal.to_string() })?;
+        let placement =
+            placed.map_err(|refusal| Error::NoRoom { graph: name.clone(), refusal: refusal.to_string() })?;
         let mut records = vec![];
         for table in plan.tables.iter().filter(|table| self.catalog.table(&table.name).is_none()) {
             let record = TableRecord {
@@ -277,15 +282,8 @@ impl Master {
         }
         let (journal, counter) = self.catalog.next_journal();
         let lists = action_lists(&plan, &placement);
-        let entry = GraphEntry {
-            logical,
-            plan,
-            placement,
-            state: GraphState::Building,
-            reason: None,
-            journal,
-            attempt: 1,
-        };
+        let entry =
+            GraphEntry { logical, plan, placement, state: GraphState::Building, reason: None, journal, attempt: 1 };
         stored.push(counter);
         stored.push(self.catalog.put_graph(entry));
         let mut effects = vec![Effect::Store(stored)];
@@ -335,16 +333,14 @@ impl Master {
         let of_stage = |stage: Stage| (stage, lists.iter().filter(|list| list.stage == stage).cloned().collect());
         // Taken from the end, so the first stage stands last.
         let stages = order.into_iter().rev().map(of_stage).collect();
-        self.moves
-            .insert(graph.clone(), Move { request, teardown, stages, waits_for: BTreeSet::new(), failure });
+        self.moves.insert(graph.clone(), Move { request, teardown, stages, waits_for: BTreeSet::new(), failure });
         self.next_stage(graph)
     }
 
     /// Begins the next stage of a move, or ends it.
     fn next_stage(&mut self, graph: &FullName) -> Vec<Effect> {
         let entry = self.catalog.graph(graph).expect("a graph that moves is in the catalog");
-        let attempt =
-            Attempt { graph: entry.logical.name.clone(), journal: entry.journal, attempt: entry.attempt };
+        let attempt = Attempt { graph: entry.logical.name.clone(), journal: entry.journal, attempt: entry.attempt };
         let nodes: BTreeSet<NodeName> = entry.placement.nodes.iter().cloned().collect();
         let plan = Box::new(entry.plan.clone());
         let step = self.moves.get_mut(graph).expect("the move under way");
@@ -401,8 +397,7 @@ impl Master {
             ToMaster::StageFailed { attempt, stage, place, reason } => {
                 let Some(step) = self.current(&attempt) else { return vec![] };
                 let request = step.request.take();
-                let reason =
-                    format!("stage=`{}`, node=`{node}`, place=`{place}`, reason=`{reason}`", stage.number());
+                let reason = format!("stage=`{}`, node=`{node}`, place=`{place}`, reason=`{reason}`", stage.number());
                 self.fail(&attempt.graph, request, reason)
             }
             ToMaster::GraphFailed { attempt, reason } => {

@@ -74,6 +74,9 @@ pub struct Feeding {
     pub interleave: Option<String>,
 }
 
+/// What a request came to.
+type Reply = (RequestId, Result<(), master::Error>);
+
 /// Master, worker and the messages between them.
 pub(crate) struct Control {
     pub(crate) master: Master,
@@ -103,7 +106,7 @@ impl Control {
         Ok(())
     }
 
-    fn carry_out(&mut self, effects: Vec<Effect>) -> Result<Vec<(RequestId, Result<(), master::Error>)>, String> {
+    fn carry_out(&mut self, effects: Vec<Effect>) -> Result<Vec<Reply>, String> {
         let mut waiting: VecDeque<Effect> = effects.into();
         let mut replies = vec![];
         while let Some(effect) = waiting.pop_front() {
@@ -166,8 +169,8 @@ impl Embedded {
         let (worker, notes) = Worker::new(world).map_err(Failure::new)?;
         notes.iter().for_each(|note| eprintln!("note: {note}"));
         let store = Store::open(disk).map_err(Failure::new)?;
-        let (master, effects) = Master::new(vec![node()], store.records())
-            .map_err(|error| Failure::new(error.to_string()))?;
+        let (master, effects) =
+            Master::new(vec![node()], store.records()).map_err(|error| Failure::new(error.to_string()))?;
         let mut control = Control { master, worker, store, requests: 0 };
         control.carry_out(effects).map_err(Failure::new)?;
         let tables: Vec<_> = control.master.tables().map(|table| table.record.clone()).collect();

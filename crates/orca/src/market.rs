@@ -46,7 +46,7 @@ impl Market {
         let chance = SeededChance::new(seed);
         let name = |rank: usize| {
             let number = rank * 7919 % symbols.max(1);
-            if number % 2 == 0 { format!("{:06}.SH", 600_000 + number) } else { format!("{:06}.SZ", number) }
+            if number.is_multiple_of(2) { format!("{:06}.SH", 600_000 + number) } else { format!("{:06}.SZ", number) }
         };
         let names: Vec<String> = (0..symbols).map(name).collect();
         let dictionary = Dictionary::of(names.iter().map(String::as_str)).expect("few symbols");

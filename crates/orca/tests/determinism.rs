@@ -126,8 +126,17 @@ impl Graph {
 
     fn time_series(&mut self, draw: &Draw, stream: Stream) -> Stream {
         let aggregates = [
-            "sum(#)", "avg(#)", "first(#)", "last(#)", "max(#)", "min(#)", "count(#)", "std(#)", "med(#)",
-            "sum(#) \\ count(#)", "max(#) - min(#)",
+            "sum(#)",
+            "avg(#)",
+            "first(#)",
+            "last(#)",
+            "max(#)",
+            "min(#)",
+            "count(#)",
+            "std(#)",
+            "med(#)",
+            "sum(#) \\ count(#)",
+            "max(#) - min(#)",
         ];
         let (metrics, names) = self.metrics(draw, &stream, &aggregates);
         let step: usize = draw.one(&["1000", "5000", "7000", "60000"]).parse().expect("a number");
@@ -156,8 +165,21 @@ impl Graph {
 
     fn reactive(&mut self, draw: &Draw, stream: Stream) -> Stream {
         let functions = [
-            "mavg(#, 3)", "msum(#, 4)", "mmax(#, 5)", "mmin(#, 2)", "cumsum(#)", "cummax(#)", "prev(#)", "deltas(#)",
-            "ema(#, 3)", "mstd(#, 4)", "iif(# > 10, #, 0)", "mavg(cumsum(#), 2)", "# * 2 + 1", "ffill(#)", "cumcount(#)",
+            "mavg(#, 3)",
+            "msum(#, 4)",
+            "mmax(#, 5)",
+            "mmin(#, 2)",
+            "cumsum(#)",
+            "cummax(#)",
+            "prev(#)",
+            "deltas(#)",
+            "ema(#, 3)",
+            "mstd(#, 4)",
+            "iif(# > 10, #, 0)",
+            "mavg(cumsum(#), 2)",
+            "# * 2 + 1",
+            "ffill(#)",
+            "cumcount(#)",
         ];
         let (metrics, names) = self.metrics(draw, &stream, &functions);
         let column = &stream.numbers[0];
@@ -190,7 +212,8 @@ fn rows(draw: &Draw, count: usize) -> Batch {
     for _ in 0..count {
         time += draw.below(900) as i64;
         let late = if draw.often(4) { draw.below(3000) as i64 } else { 0 };
-        let sym = if draw.often(2) { Scalar::Null } else { Scalar::from(draw.one(&["A", "B", "C", "D", "E", "F", "G"])) };
+        let sym =
+            if draw.often(2) { Scalar::Null } else { Scalar::from(draw.one(&["A", "B", "C", "D", "E", "F", "G"])) };
         let price = if draw.often(5) { Scalar::Null } else { Scalar::Float(draw.below(4000) as f64 / 100.0) };
         let qty = if draw.often(5) { Scalar::Null } else { Scalar::Int(draw.below(90) as i64) };
         for (column, value) in columns.iter_mut().zip([sym, Scalar::Int(time - late), price, qty]) {

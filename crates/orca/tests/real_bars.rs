@@ -73,7 +73,8 @@ const fn trades(ticks: &'static str, window: i64, gold: &'static str) -> Bars {
 }
 
 const fn roll_up(ticks: &'static str, window: i64, gold: &'static str) -> Bars {
-    let columns = "`symbol`ts_ms`open`high`low`close`volume, [SYMBOL, TIMESTAMP, DOUBLE, DOUBLE, DOUBLE, DOUBLE, DOUBLE]";
+    let columns =
+        "`symbol`ts_ms`open`high`low`close`volume, [SYMBOL, TIMESTAMP, DOUBLE, DOUBLE, DOUBLE, DOUBLE, DOUBLE]";
     Bars { ticks, columns, time: "ts_ms", window, per_ms: 1, metrics: ROLL_UP, gold, gold_columns: TRADE_COLUMNS }
 }
 
@@ -147,7 +148,9 @@ fn every_bar_agrees_with_those_that_others_computed() {
         assert!(over.is_empty(), "{}: bars that only we have: {over:?}", case.gold);
         let missing: BTreeSet<_> = theirs.keys().filter(|key| !ours.contains_key(*key)).cloned().collect();
         let mut last = BTreeMap::new();
-        theirs.keys().for_each(|(symbol, time)| drop(last.insert(symbol.clone(), *time)));
+        for (symbol, time) in theirs.keys() {
+            last.insert(symbol.clone(), *time);
+        }
         assert_eq!(missing, last.into_iter().collect(), "{}: the last window of each symbol alone is open", case.gold);
         for (key, bar) in &ours {
             let wanted = &theirs[key];

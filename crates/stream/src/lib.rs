@@ -28,6 +28,4 @@ pub use merge::merge;
 pub use scheduler::{HostFactory, Scheduler};
 pub use subscription::Cursor;
 pub use table::{Appended, Listener, Table, TableKind, TableOptions, TableSpec, Writer};
-pub use task::{
-    Edge, Feed, Header, Node, NodeCounts, Packet, SourceRun, Target, Task, TaskError, Work,
-};
+pub use task::{Edge, Feed, Header, Node, NodeCounts, Packet, SourceRun, Target, Task, TaskError, Work};

@@ -50,14 +50,17 @@ impl Scheduler {
     pub fn open(self: &Arc<Scheduler>, flow: &Arc<Flow>) {
         for (source, (table, from)) in flow.sources().iter().enumerate() {
             let (scheduler, flow) = (Arc::downgrade(self), Arc::downgrade(flow));
-            table.listen(*from, Box::new(move |offsets| {
-                let Some(flow) = flow.upgrade().filter(|flow| !flow.is_stopped()) else { return false };
-                flow.arrived(source as u32, offsets.start, offsets.end);
-                if let Some(scheduler) = scheduler.upgrade() {
-                    scheduler.wake_ingress(&flow);
-                }
-                true
-            }));
+            table.listen(
+                *from,
+                Box::new(move |offsets| {
+                    let Some(flow) = flow.upgrade().filter(|flow| !flow.is_stopped()) else { return false };
+                    flow.arrived(source as u32, offsets.start, offsets.end);
+                    if let Some(scheduler) = scheduler.upgrade() {
+                        scheduler.wake_ingress(&flow);
+                    }
+                    true
+                }),
+            );
         }
         self.state.lock().flows.push(flow.clone());
         self.wake_ingress(flow);

@@ -238,7 +238,9 @@ impl Table {
             return Err(mismatch("", count(schema.len()), count(rows.columns().len())));
         }
         let adopt = |(field, column): (&data::Field, &Column)| match (field.ty, column.ty()) {
-            (Type::Symbol, Type::Symbol | Type::String) => Ok(column.in_dictionary_by(&self.names.symbols, &mut self.remap.lock())?),
+            (Type::Symbol, Type::Symbol | Type::String) => {
+                Ok(column.in_dictionary_by(&self.names.symbols, &mut self.remap.lock())?)
+            }
             (Type::String, Type::Symbol) => Ok(column.to_strings().expect("symbols have texts")),
             (wanted, found) if wanted == found => Ok(column.clone()),
             (wanted, found) => Err(mismatch(&field.name, wanted.to_string(), found.to_string())),

@@ -10,8 +10,8 @@ use crate::merge::{merge, runs};
 use crate::table::{Appended, Table, Writer, check_of};
 use data::{Batch, Column, Scalar, Type};
 use engine::{
-    Chunk, Clock, ClockOrigin, Command, Counts, Engine, Frozen, FrozenEngine, LateRow, Origins, Output, Port, number_of,
-    origin_of,
+    Chunk, Clock, ClockOrigin, Command, Counts, Engine, Frozen, FrozenEngine, LateRow, Origins, Output, Port,
+    number_of, origin_of,
 };
 use lang::{Diagnostic, Host};
 use std::sync::Arc;
@@ -300,7 +300,9 @@ impl Node {
     ) -> Result<Made, Diagnostic> {
         let gather = |feed: &Feed, part: fn(&Packet) -> &Vec<Chunk>, own: fn(&Made) -> &Vec<Chunk>| match feed {
             Feed::Node(place) => Ok(own(&made[*place]).clone()),
-            Feed::Channels(channels) => merge(channels.iter().map(|&channel| part(&packets[channel]).clone()).collect()),
+            Feed::Channels(channels) => {
+                merge(channels.iter().map(|&channel| part(&packets[channel]).clone()).collect())
+            }
         };
         let mut ticked = vec![];
         let mut rows = vec![];
@@ -441,7 +443,8 @@ fn write_table(
     }
     let given_ticked = ticked.iter().map(|chunk| chunk.batch.rows()).sum::<usize>();
     let batch = Batch::concat(batches[0].schema().clone(), &batches)?;
-    let appended = table.append(writer, epoch, check_of(&batch), &batch).map_err(|error| Diagnostic::new(error.to_string()))?;
+    let appended =
+        table.append(writer, epoch, check_of(&batch), &batch).map_err(|error| Diagnostic::new(error.to_string()))?;
     let (held, accepted) = match appended {
         Appended::New { rows, accepted, .. } => (rows, accepted),
         Appended::Held { rows, .. } => {

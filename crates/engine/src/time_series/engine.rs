@@ -157,7 +157,8 @@ impl Engine for TimeSeries {
         let keys = &self.keys;
         self.windows.tick(now.0, |key| keys.facts(key).birth);
         let origins = |keys: &KeyOrdinals, closed: &[Closed]| {
-            let origin = |closed: &Closed| ClockOrigin { due: closed.cause, birth: keys.facts(closed.key).birth, place: 0 };
+            let origin =
+                |closed: &Closed| ClockOrigin { due: closed.cause, birth: keys.facts(closed.key).birth, place: 0 };
             Origins::Clock(closed.iter().map(origin).collect())
         };
         self.emit(origins, out)?;

@@ -156,13 +156,15 @@ fn a_nested_parallelize_is_a_sync_and_a_parallelize() {
         0.0/1: trade
         1.0/2: trade_first trade_first_end
         1.1/2: trade_first trade_first_end
-        2.0/1: trade_second trade_second_end
-        3.0/1: output
+        2.0/1: trade_first_sync
+        3.0/1: trade_second trade_second_end
+        4.0/1: output
         0 -> 1 SHUFFLE(symbol, 0 of 2)
         0 -> 2 SHUFFLE(symbol, 1 of 2)
-        1 -> 3 SHUFFLE(datetime, 0 of 1)
-        2 -> 3 SHUFFLE(datetime, 0 of 1)
-        3 -> 4 FORWARD
+        3 -> 4 SHUFFLE(datetime, 0 of 1)
+        4 -> 5 FORWARD
+        1 -> 3 FORWARD
+        2 -> 3 FORWARD
         ",
     );
 }

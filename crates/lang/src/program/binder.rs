@@ -600,7 +600,7 @@ impl<'a> Binder<'a> {
                 return Err(Diagnostic::at(target.span, "only variables can be assigned in a function of a metric"));
             };
             if compound || mentions(value, name) {
-                let error = "an assignment in a function of a metric cannot refer to the variable it assigns";
+                let error = "an assignment in a function of a metric cannot refer to itself";
                 let error = format!("{error}: function=`{}`, variable=`{name}`", def.name);
                 return Err(Diagnostic::at(target.span, error).help("assign to a variable of another name"));
             }

@@ -98,7 +98,11 @@ pub fn demo(arguments: &Demo) -> Result<(), Failure> {
         query::format::write(&orca.query(sql)?, query::format::Format::Table, &mut out)?;
         writeln!(out)?;
     }
-    writeln!(out, "The script that did this is {} lines; `orca demo --help` tells what can be changed.", SCRIPT.lines().count())?;
+    writeln!(
+        out,
+        "The script that did this is {} lines; `orca demo --help` tells what can be changed.",
+        SCRIPT.lines().count()
+    )?;
     orca.close();
     Ok(())
 }
@@ -111,7 +115,8 @@ fn batches(arguments: &Demo) -> Result<Vec<Batch>, Failure> {
             Ok(Market::new(arguments.seed, arguments.symbols, arguments.rows, batch_rows).collect())
         }
         Some(path) => {
-            let reader = connect::open(path, &market::schema(), 1_000).map_err(|error| Failure::new(error.to_string()))?;
+            let reader =
+                connect::open(path, &market::schema(), 1_000).map_err(|error| Failure::new(error.to_string()))?;
             reader.map(|batch| batch.map_err(|error| Failure::new(error.to_string()))).collect()
         }
     }

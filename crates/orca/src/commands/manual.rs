@@ -189,37 +189,42 @@ fn functions() -> String {
          One library serves scripts, engines and SQL, so a function gives the same value in all three. A parameter \
          with a capital letter (`X`) has a value for each row; the others are settings, constant in a metric and in \
          SQL. A parameter in brackets may be left out, and `...` stands for any number of arguments more.\n\n\
-         Names are matched exactly in scripts. An operator is a function too: `a + b` is `add(a, b)`.\n"
+         Names are matched exactly in scripts. An operator is a function too: `a + b` is `add(a, b)`. Floats are \
+         rounded to six decimals on this page.\n\n\
+         Many names are made of an aggregate and what it looks at: `m...` the last `window` rows, `tm...` the rows of \
+         the last `window` of the time `T`, `cum...` all rows so far, `row...` the values of one row.\n"
     );
     for (place, (title, text)) in KINDS.iter().enumerate() {
         let of_kind = all.iter().zip(&anchors).filter(|(function, _)| kind_of(&function.form) == place);
-        let links: Vec<String> =
-            of_kind.map(|(function, anchor)| format!("[{}](#{anchor})", function.name)).collect();
+        let links: Vec<String> = of_kind.map(|(function, anchor)| format!("[{}](#{anchor})", function.name)).collect();
         write!(page, "\n**{title}.** {text}\n\n{}\n", links.join(" · ")).expect(WRITES);
     }
     for function in all {
         let Function { name, parameters, summary, example: (call, printed), form } = function;
-        write!(page, "\n## {name}\n\n`{name}({parameters})`: {}.\n\n{summary}\n", kinds(form)).expect(WRITES);
+        let (code, kind) = (code(&format!("{name}({parameters})")), kinds(form));
+        write!(page, "\n## {name}\n\n{code}, {kind}.\n\n{summary}\n").expect(WRITES);
         write!(page, "\n```orca\n{call}\n```\n\n```text\n{}\n```\n", printed.trim_end()).expect(WRITES);
     }
     page
 }
 
-/// The kind of a function in words.
+/// The kind of a function in words; with several forms, that for each number of arguments.
 fn kinds(form: &Form) -> String {
-    let word = |form: &Form| ["row", "across a row", "aggregate", "state", "script"][kind_of(form)];
+    const WORDS: [&str; 5] =
+        ["a row function", "a function across a row", "an aggregate function", "a state function", "a script function"];
+    let word = |form: &Form| WORDS[kind_of(form)];
     match form {
         Form::ByArity(forms) => {
-            let last = forms.len();
-            let each = forms.iter().enumerate().map(|(place, form)| match place + 1 {
-                1 => format!("{} with one argument", word(form)),
-                count if count == last => format!("{} with {count} or more", word(form)),
-                count => format!("{} with {count}", word(form)),
-            });
-            each.collect::<Vec<_>>().join(", ")
+            let each = forms.iter().enumerate().map(|(place, form)| format!("{} of {}", word(form), place + 1));
+            format!("by the number of arguments {}", each.collect::<Vec<_>>().join(", "))
         }
         form => word(form).to_string(),
     }
+}
+
+/// Text as code, also where it has a backtick.
+fn code(text: &str) -> String {
+    if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
 }
 
 /// What a heading is called in a link: small letters, digits, `_` and `-`; later ones of one name are numbered.

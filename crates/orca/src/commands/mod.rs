@@ -135,7 +135,8 @@ pub fn run(cli: Cli) -> ExitCode {
 /// Reads a script.
 fn script(path: &std::path::Path) -> Result<std::sync::Arc<lang::Source>, Failure> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| Failure::new(format!("cannot read the script: file=`{name}`, {error}")))?;
+    let bytes =
+        std::fs::read(path).map_err(|error| Failure::new(format!("cannot read the script: file=`{name}`, {error}")))?;
     let text = String::from_utf8(bytes);
     let text = text.map_err(|_| Failure::new(format!("the script is not UTF-8: file=`{name}`")))?;
     Ok(lang::Source::new(name, text))
