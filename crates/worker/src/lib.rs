@@ -103,6 +103,11 @@ impl Worker {
         }
     }
 
+    /// Drops rows that are older than their tables keep them, and that no graph holds.
+    pub fn purge(&self) -> Result<(), String> {
+        self.tables.values().try_for_each(|table| table.purge()).map_err(text)
+    }
+
     /// Failures of flows since the last call.
     pub fn failures(&mut self) -> Vec<ToMaster> {
         let mut failures = vec![];
@@ -164,8 +169,10 @@ impl Worker {
         let id = JournalId(attempt.journal);
         self.journal.begin(id, &attempt.graph.to_string(), attempt.attempt).map_err(text)?;
         let now = (self.world.clock.wall_ms(), self.world.clock.monotonic_ns());
-        let hold = format!("graph/{}", attempt.journal);
-        built.sources.iter().for_each(|table| table.hold(&hold, 0));
+        // A restart runs the whole journal again, so it needs every row that went in, and what the tables took of each
+        // epoch.
+        let hold = hold(attempt);
+        plan.tables.iter().filter_map(|used| self.tables.get(&used.name)).for_each(|table| table.hold(&hold, 0));
         let starts = built.sources.iter().map(|table| table.start()).collect();
         let flow = Flow::new(FlowParts {
             name: attempt.graph.to_string().into(),
@@ -200,6 +207,7 @@ impl Worker {
                 }
                 Action::DropTask(_) => {
                     self.runs.remove(&attempt.graph);
+                    self.tables.values().for_each(|table| table.release(&hold(attempt)));
                 }
                 Action::DropTable(name) => {
                     self.drop_table(name).map_err(|reason| (action.to_string(), reason))?;
@@ -267,6 +275,11 @@ impl Worker {
         spec.options.cache_rows = record.options.cache_rows.map(|rows| rows as usize);
         Ok(spec)
     }
+}
+
+/// The name under which a graph holds rows of its tables back from being dropped for their age.
+fn hold(attempt: &Attempt) -> String {
+    format!("graph/{}", attempt.journal)
 }
 
 /// The folder of a table. Names know no case, folders do.
