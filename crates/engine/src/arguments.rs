@@ -32,6 +32,12 @@ impl Arguments {
         parameters: &'static [Parameter],
         args: &lang::Args,
     ) -> Result<Arguments, Vec<Diagnostic>> {
+        let (arguments, errors) = Arguments::sort(engine, parameters, args);
+        if errors.is_empty() { Ok(arguments) } else { Err(errors) }
+    }
+
+    /// The same, with the arguments that found their parameter beside the errors of the others.
+    pub fn sort(engine: &str, parameters: &'static [Parameter], args: &lang::Args) -> (Arguments, Vec<Diagnostic>) {
         let mut arguments = Arguments { engine: engine.to_string(), given: vec![], span: args.span };
         let mut errors = vec![];
         let mut spans = args.spans.iter().copied().chain(std::iter::repeat(args.span));
@@ -68,7 +74,7 @@ impl Arguments {
                 errors.push(Diagnostic::at(args.span, message).help(parameter.summary));
             }
         }
-        if errors.is_empty() { Ok(arguments) } else { Err(errors) }
+        (arguments, errors)
     }
 
     fn take(&mut self, name: &'static str, value: Option<Value>, span: Span) {

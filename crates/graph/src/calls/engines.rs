@@ -34,7 +34,7 @@ fn try_add(stream: &DStream, kind: &'static EngineKind, args: &Args) -> Result<O
         }
         inputs.push(right.node);
     }
-    let arguments = Arguments::collect(kind.name, kind.parameters, &args)?;
+    let (arguments, mut errors) = Arguments::sort(kind.name, kind.parameters, &args);
     let mut building = stream.graph.lock();
     let Some(inputs) = inputs.iter().copied().collect::<Option<Vec<NodeId>>>() else {
         building.tapped.extend(inputs.into_iter().flatten());
@@ -47,6 +47,14 @@ fn try_add(stream: &DStream, kind: &'static EngineKind, args: &Args) -> Result<O
     let known = |(schema, name): (&Arc<Schema>, &Option<String>)| Input { schema: schema.clone(), name: name.clone() };
     let known: Vec<Input> = schemas.iter().zip(&names).map(known).collect();
     let located = |errors: Vec<Diagnostic>| errors.into_iter().map(|error| error.or_at(here)).collect::<Vec<_>>();
+    if !errors.is_empty() {
+        // What the arguments that are known say wrong is told as well, but not what follows from missing ones.
+        let missing = kind.parameters.iter().any(|known| known.required && arguments.get(known.name).is_none());
+        if !missing {
+            errors.extend((kind.bind)(&arguments, &known).err().unwrap_or_default());
+        }
+        return Err(located(errors));
+    }
     let spec = (kind.bind)(&arguments, &known).map_err(located)?;
     let mut functions = building.logical.functions.clone();
     let engine = stored(kind, &arguments, names, &*spec, &mut functions).map_err(refused)?;
