@@ -260,7 +260,7 @@ impl Embedded {
 
     /// Appends rows as this writer's piece of this number.
     pub fn append(&self, table: &Table, writer: &Writer, piece: u64, batch: &Batch) -> Result<(), Failure> {
-        let check = stream::table::check_of(batch);
+        let check = stream::check_of(batch);
         table.append(writer, piece, check, batch).map_err(|error| Failure::new(error.to_string()))?;
         self.make_room();
         Ok(())

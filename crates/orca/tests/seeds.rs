@@ -12,8 +12,8 @@ use stream::Writer;
 fn scripts() -> Option<Vec<String>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("two folders up is the root");
     let folder = root.parent()?.join("shared/reference/seeds");
-    let article = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
-    let article = article.filter(|path| path.to_string_lossy().contains("/000_")).next()?;
+    let mut files = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let article = files.find(|path| path.to_string_lossy().contains("/000_"))?;
     let text = std::fs::read_to_string(article).ok()?;
     // A script begins with its catalog and ends with its submit.
     let mut scripts: Vec<String> = vec![];

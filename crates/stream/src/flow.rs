@@ -169,12 +169,6 @@ impl Flow {
         self.failure.lock().clone()
     }
 
-    /// Has every row that arrived gone through to the outputs?
-    pub fn is_idle(&self) -> bool {
-        let ingress = self.ingress.lock();
-        self.arrivals.is_empty() && !ingress.replaying() && self.finished() == ingress.epoch()
-    }
-
     /// Rows that have arrived and are not journaled yet.
     pub fn waiting_rows(&self) -> u64 {
         self.arrivals.rows()

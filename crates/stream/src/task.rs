@@ -556,13 +556,14 @@ impl PartMap {
         let mut split = vec![vec![]; parts];
         for chunk in &in_places(chunks) {
             let values = chunk.batch.column(column);
+            if let ([only], 0) = (&mut split[..], values.null_count()) {
+                only.push(chunk.clone());
+                continue;
+            }
             let mut selections: Vec<Vec<u32>> = vec![Vec::with_capacity(chunk.len() / parts + 16); parts];
-            let before: u64 = *dropped;
             self.select(chunk, values, parts, &mut selections, dropped);
             for (selection, part) in selections.into_iter().zip(&mut split) {
-                if parts == 1 && *dropped == before {
-                    part.push(chunk.clone());
-                } else if !selection.is_empty() {
+                if !selection.is_empty() {
                     part.push(Chunk { selection: Some(selection.into()), ..chunk.clone() });
                 }
             }

@@ -3,9 +3,7 @@
 use data::{Schema, Type, parse_table, print_table};
 use env::{Disk, RealDisk, SimClock, SimDisk};
 use std::sync::Arc;
-use stream::journal::{CommandRecord, Entry, Journal, JournalId, Run};
-use stream::log::Flush;
-use stream::table::{Table, TableKind, TableOptions, TableSpec, Writer};
+use stream::{CommandRecord, Entry, Flush, Journal, JournalId, Run, Table, TableKind, TableOptions, TableSpec, Writer};
 
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats");
 

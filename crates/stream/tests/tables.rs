@@ -4,9 +4,7 @@ use data::{Batch, Schema, Type, parse_table, print_table};
 use env::{Disk, Kill, SimClock, SimDisk};
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
-use stream::log::Flush;
-use stream::subscription::{Cursor, Start};
-use stream::table::{Appended, Table, TableKind, TableOptions, TableSpec, Writer};
+use stream::{Appended, Cursor, Flush, Start, Table, TableKind, TableOptions, TableSpec, Writer};
 use stream::{Error, Result};
 
 fn clock() -> Arc<SimClock> {

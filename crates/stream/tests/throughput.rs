@@ -4,8 +4,7 @@ use data::{Batch, Column, Dictionary, Schema, Type};
 use env::{RealClock, RealDisk};
 use std::sync::Arc;
 use std::time::Instant;
-use stream::log::Flush;
-use stream::table::{Table, TableKind, TableOptions, TableSpec, Writer};
+use stream::{Flush, Table, TableKind, TableOptions, TableSpec, Writer};
 
 fn quotes(rows: usize, dictionary: &Arc<Dictionary>) -> Batch {
     let schema = Schema::of(&[
