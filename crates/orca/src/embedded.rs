@@ -124,7 +124,9 @@ impl Control {
     }
 
     fn deliver(&mut self, message: ToWorker) -> Vec<ToMaster> {
-        self.worker.handle(message)
+        let answers = self.worker.handle(message);
+        self.worker.take_notes().iter().for_each(|note| eprintln!("note: {note}"));
+        answers
     }
 }
 
@@ -166,8 +168,7 @@ impl Embedded {
     ) -> Result<Embedded, Failure> {
         let scheduler = Scheduler::new(clock.clone(), Box::new(|_| Box::new(NoWorld)));
         let world = World { disk: disk.clone(), clock: clock.clone(), scheduler: scheduler.clone(), flush };
-        let (worker, notes) = Worker::new(world).map_err(Failure::new)?;
-        notes.iter().for_each(|note| eprintln!("note: {note}"));
+        let worker = Worker::new(world).map_err(Failure::new)?;
         let store = Store::open(disk).map_err(Failure::new)?;
         let (master, effects) =
             Master::new(vec![node()], store.records()).map_err(|error| Failure::new(error.to_string()))?;
@@ -181,6 +182,7 @@ impl Embedded {
                 }
             }
         }
+        control.worker.purge().map_err(Failure::new)?;
         let control = Arc::new(Mutex::new(control));
         let pool = (0..threads).map(|number| {
             let scheduler = scheduler.clone();

@@ -3,7 +3,7 @@
 //! One thread and a simulated disk. The graph has a buffer in its middle and two sinks. At each write the process ends
 //! before it, in its middle, or after it; then everything starts anew on what the disk holds, and runs to the end.
 
-use env::{Kill, SimClock, SimDisk};
+use env::{Disk, Kill, SimClock, SimDisk};
 use orca::embedded::Embedded;
 use orca::market::Market;
 use std::sync::Arc;
@@ -12,31 +12,31 @@ use stream::{Flush, Writer};
 /// What the tables hold in the end, as text.
 type Tables = Vec<String>;
 
-fn script(parallel: usize) -> String {
+fn script(parallel: usize, source: &str, sinks: &str) -> String {
     format!(
         r#"if (!existsCatalog("sim")) {{ createCatalog("sim") }}
 go
 use catalog sim
 g = createStreamGraph("killed")
-bars = g.source("trades", `symbol`datetime`price`volume, [SYMBOL, TIMESTAMP, DOUBLE, INT])
+bars = g.source("trades", `symbol`datetime`price`volume, [SYMBOL, TIMESTAMP, DOUBLE, INT]{source})
     .parallelize("symbol", {parallel})
     .timeSeriesEngine(60000, 60000, <[first(price), max(price), sum(volume)]>, "datetime", false, "symbol")
     .sync()
-    .buffer("bars")
-bars.reactiveStateEngine(<[datetime, mavg(sum_volume, 3)]>, `symbol).sink("volumes")
+    .buffer("bars"{sinks})
+bars.reactiveStateEngine(<[datetime, mavg(sum_volume, 3)]>, `symbol).sink("volumes"{sinks})
 bars.map(b -> select datetime, symbol, max_price - first_price as rise from b where max_price > first_price)
-    .keyedSink("rises", `datetime)
+    .keyedSink("rises", `datetime{sinks})
 g.submit()
 "#
     )
 }
 
 /// One run: the script, then every append, then all tables as text. An error is the end of the process.
-fn run(disk: &SimDisk, parallel: usize) -> Result<Tables, String> {
+fn run(disk: &SimDisk, script: &str) -> Result<Tables, String> {
     let clock = Arc::new(SimClock::at(1_764_547_200_000));
     let text = |failure: orca::commands::Failure| format!("{failure:?}");
     let orca = Embedded::on(Some(Arc::new(disk.clone())), clock, Flush::Async, 0).map_err(text)?;
-    orca.run_script(&lang::Source::new("killed.dos", script(parallel))).map_err(text)?;
+    orca.run_script(&lang::Source::new("killed.dos", script)).map_err(text)?;
     let trades = orca.table("trades").map_err(text)?;
     let writer = Writer::named("client");
     for (piece, batch) in Market::new(5, 7, 420, 60).enumerate() {
@@ -55,8 +55,9 @@ fn run(disk: &SimDisk, parallel: usize) -> Result<Tables, String> {
 }
 
 fn killed_everywhere(parallel: usize) {
+    let script = &script(parallel, "", "");
     let whole = SimDisk::new();
-    let wanted = run(&whole, parallel).expect("a run that nobody kills");
+    let wanted = run(&whole, script).expect("a run that nobody kills");
     assert!(wanted.iter().all(|table| table.lines().count() > 3), "each table has rows: {wanted:?}");
     let boundaries = whole.boundaries();
     assert!(boundaries > 20, "the run writes often: {boundaries}");
@@ -65,9 +66,9 @@ fn killed_everywhere(parallel: usize) {
             let disk = SimDisk::new();
             disk.kill_at(boundary, kill);
             // After the last write of all nobody notices the end.
-            let ended = run(&disk, parallel);
+            let ended = run(&disk, script);
             assert!(ended.is_err() || boundary + 1 == boundaries, "killed at {boundary}, {kill:?}");
-            let again = run(&disk.revive(), parallel);
+            let again = run(&disk.revive(), script);
             let again = again.unwrap_or_else(|reason| panic!("after a kill at {boundary}, {kill:?}: {reason}"));
             assert_eq!(again, wanted, "after a kill at {boundary}, {kill:?}");
         }
@@ -86,9 +87,60 @@ fn so_does_one_with_three_parallel_branches() {
 
 #[test]
 fn parallel_branches_give_the_bytes_of_one() {
-    let of = |parallel| run(&SimDisk::new(), parallel).expect("a run that nobody kills");
+    let of = |parallel| run(&SimDisk::new(), &script(parallel, "", "")).expect("a run that nobody kills");
     let one = of(1);
     for parallel in [2, 3, 8] {
         assert_eq!(of(parallel), one, "{parallel} branches");
     }
+}
+
+/// How many bytes all files have.
+fn bytes(disk: &SimDisk) -> u64 {
+    let mut folders = vec![String::new()];
+    let mut bytes = 0;
+    while let Some(folder) = folders.pop() {
+        for name in disk.list(&folder).expect("a folder") {
+            let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            match disk.len(&path) {
+                Ok(len) => bytes += len,
+                Err(_) => folders.push(path),
+            }
+        }
+    }
+    bytes
+}
+
+/// After a power loss the logs that were not forced to the disk are gone, in whole or in part.
+fn powerless_everywhere(source: &str, sinks: &str) {
+    let script = &script(2, source, sinks);
+    let whole = SimDisk::new();
+    let wanted = run(&whole, script).expect("a run that nobody ends");
+    let mut lost = 0;
+    for boundary in (0..whole.boundaries()).step_by(2) {
+        let disk = SimDisk::new();
+        disk.kill_at(boundary, Kill::Before);
+        // The last boundary may pass unnoticed; what is on the disk is what counts.
+        let _ = run(&disk, script);
+        let after = disk.power_loss();
+        lost += (bytes(&disk.revive()) > bytes(&after)) as usize;
+        let again = run(&after, script);
+        let again = again.unwrap_or_else(|reason| panic!("after a power loss at {boundary}: {reason}"));
+        assert_eq!(again, wanted, "after a power loss at {boundary}");
+    }
+    assert!(lost > 10, "power losses took something: {lost}");
+}
+
+#[test]
+fn a_power_loss_that_spares_the_source_goes_on_to_the_same_bytes() {
+    powerless_everywhere(", flushMode=1", "");
+}
+
+#[test]
+fn so_does_one_that_spares_the_outputs() {
+    powerless_everywhere("", ", flushMode=1");
+}
+
+#[test]
+fn and_one_that_spares_nothing() {
+    powerless_everywhere("", "");
 }

@@ -80,8 +80,9 @@ impl Graph {
             }
             if !section && draw.often(20) {
                 let name = self.name("buffer");
-                match draw.below(2) {
+                match draw.below(3) {
                     0 => write!(stream.text, "\n    .buffer(\"{name}\")"),
+                    1 => write!(stream.text, "\n    .latestKeyedBuffer(\"{name}\", `sym, `time)"),
                     _ => write!(stream.text, "\n    .keyedBuffer(\"{name}\", `time`sym)"),
                 }
                 .expect("text takes text");

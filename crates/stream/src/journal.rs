@@ -8,12 +8,13 @@
 //! run      := source  from  rows
 //! command  := node  name  arguments
 //! life     := journal  attempt  epoch  chain 8 bytes  graph
-//!             A journal begins, is taken up by a later attempt, or is said again before older segments are dropped.
+//!             A journal begins, is taken up by a later attempt, is said again before older segments are dropped, or
+//!             is cut back to an epoch.
 //! ```
 //! Texts are after their lengths; numbers are in groups of seven bits.
 //!
 //! Invariants:
-//! - Epochs of a journal follow each other without a gap; attempts never fall.
+//! - Epochs of a journal follow each other without a gap; attempts never fall. After a cut they go on from it.
 //! - `chain` is the hash of an entry's fields and of the chain before it, so that equal chains mean equal histories.
 
 use crate::codec::{Decoder, Encoder, Wrong};
@@ -137,6 +138,13 @@ impl Known {
     fn first_kept(&self) -> u64 {
         self.life.epoch + 1 - self.kept.len() as u64
     }
+
+    /// Takes up a life; entries after its epoch are void.
+    fn cut(&mut self, life: Life) {
+        let void = self.life.epoch.saturating_sub(life.epoch).min(self.kept.len() as u64) as usize;
+        self.kept.truncate(self.kept.len() - void);
+        self.life = life;
+    }
 }
 
 impl Journal {
@@ -223,7 +231,13 @@ impl Journal {
             let (disk, folder) = self.disk.as_ref().expect("entries that are not in memory are on disk");
             read_stretch(disk.as_ref(), folder, &stretch, |payload| {
                 let wanted = |item| match item {
-                    Item::Entry(entry) if entry.journal == journal && entry.epoch >= from => entries.push(entry),
+                    Item::Entry(entry) if entry.journal == journal && entry.epoch >= from => {
+                        // What was cut stands before what took its place.
+                        while entries.last().is_some_and(|last: &Entry| last.epoch >= entry.epoch) {
+                            entries.pop();
+                        }
+                        entries.push(entry);
+                    }
                     _ => {}
                 };
                 let read = Item::decode_all(payload).map(|items| items.into_iter().for_each(wanted));
@@ -231,6 +245,25 @@ impl Journal {
             })?;
         }
         Ok(entries)
+    }
+
+    /// Cuts a journal back to this epoch, as after a power loss that took rows it names: later entries are void.
+    pub fn cut_to(&self, journal: JournalId, epoch: u64) -> Result<()> {
+        let chain = match epoch {
+            0 => 0,
+            epoch => self.entries(journal, epoch)?.first().map_or(0, |entry| entry.chain),
+        };
+        let mut writing = self.writing.lock();
+        let known = writing.lives.known.get(&journal).ok_or(Error::NoJournal { journal: journal.0 })?;
+        if epoch >= known.life.epoch {
+            return Ok(());
+        }
+        let life = Life { epoch, chain, ..known.life.clone() };
+        let mut item = Encoder::default();
+        encode_life(journal, &life, &mut item);
+        writing.write(&item.bytes)?;
+        writing.lives.known.get_mut(&journal).expect("known just now").cut(life);
+        Ok(())
     }
 
     /// Says that entries before this epoch will not be asked for again.
@@ -365,11 +398,7 @@ impl Lives {
                     known.kept.push_back(Kept::At(place.clone()));
                 }
                 Item::Life(journal, life) => {
-                    let known = self.known.entry(journal).or_default();
-                    if life.epoch < known.life.epoch {
-                        return Err("journal is taken up before its last epoch");
-                    }
-                    known.life = life;
+                    self.known.entry(journal).or_default().cut(life);
                 }
                 Item::End(journal) => {
                     self.known.remove(&journal);

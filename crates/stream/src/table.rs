@@ -499,8 +499,11 @@ impl fmt::Debug for Table {
 impl Staged {
     /// Judges a request's rows and stages those that enter.
     fn add(&mut self, number: usize, writer: u32, request: Request, keys: &mut Option<KeyWindow>) {
-        let Request { seq, check, mut rows, .. } = request;
-        let accepted = keys.as_mut().map(|keys| keys.accept(&rows)).filter(|accepted| accepted.len() < rows.rows());
+        let Request { writer: by, seq, check, mut rows } = request;
+        // What a graph appends is an epoch, and where epochs end must not show: its rows are judged one by one.
+        let as_batch = !by.is_node();
+        let accepted =
+            keys.as_mut().map(|keys| keys.accept(&rows, as_batch)).filter(|accepted| accepted.len() < rows.rows());
         if let Some(accepted) = &accepted {
             rows = rows.take(accepted);
         }

@@ -10,10 +10,10 @@
 mod build;
 
 use env::{Clock, Disk};
-use graph::{Action, ChannelId, FullName, Plan, Stage, TableKind};
+use graph::{Action, ChannelId, FullName, Plan, PlanOperator, Stage, TableKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use stream::{Flow, FlowParts, Flush, Journal, JournalId, Scheduler, Table, TableSpec};
+use stream::{Entry, Flow, FlowParts, Flush, Journal, JournalId, Scheduler, Table, TableSpec, Writer};
 use wire::{Attempt, TableRecord, ToMaster, ToWorker};
 
 /// What a worker stands on.
@@ -34,6 +34,7 @@ pub struct Worker {
     journal: Arc<Journal>,
     tables: BTreeMap<FullName, Arc<Table>>,
     runs: BTreeMap<FullName, Run>,
+    notes: Vec<String>,
 }
 
 /// One graph on this node.
@@ -45,8 +46,8 @@ struct Run {
 }
 
 impl Worker {
-    /// A worker on this world; its journal is opened, and what was cut from a torn tail is reported in words.
-    pub fn new(world: World) -> Result<(Worker, Vec<String>), String> {
+    /// A worker on this world; its journal is opened.
+    pub fn new(world: World) -> Result<Worker, String> {
         let mut notes = vec![];
         let journal = match &world.disk {
             Some(disk) if world.flush != Flush::Off => {
@@ -58,7 +59,13 @@ impl Worker {
             }
             _ => Journal::in_memory(),
         };
-        Ok((Worker { world, journal: Arc::new(journal), tables: BTreeMap::new(), runs: BTreeMap::new() }, notes))
+        let journal = Arc::new(journal);
+        Ok(Worker { world, journal, tables: BTreeMap::new(), runs: BTreeMap::new(), notes })
+    }
+
+    /// What was cut from logs and journals since the last call, in words.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 
     /// A public table of this node.
@@ -173,6 +180,7 @@ impl Worker {
         // epoch.
         let hold = hold(attempt);
         plan.tables.iter().filter_map(|used| self.tables.get(&used.name)).for_each(|table| table.hold(&hold, 0));
+        let entries = self.recover(id, plan, &built.sources)?;
         let starts = built.sources.iter().map(|table| table.start()).collect();
         let flow = Flow::new(FlowParts {
             name: attempt.graph.to_string().into(),
@@ -183,12 +191,42 @@ impl Worker {
             journal: self.journal.clone(),
             id,
             attempt: attempt.attempt,
-            entries: self.journal.entries(id, 1).map_err(text)?,
+            entries,
             now,
         })?;
         self.world.scheduler.open(&flow);
         self.run(&attempt.graph).flow = Some(flow);
         Ok(())
+    }
+
+    /// The entries that run again. A killed process has lost nothing. A power loss may have taken the tail of any log:
+    /// then the journal is cut back to the last epoch whose rows the sources have, and the graph's tables to that epoch.
+    fn recover(&mut self, id: JournalId, plan: &Plan, sources: &[Arc<Table>]) -> Result<Vec<Entry>, String> {
+        let mut entries = self.journal.entries(id, 1).map_err(text)?;
+        let there = |entry: &Entry| {
+            let has = |run: &stream::Run| sources[run.source as usize].end() >= run.from + run.rows as u64;
+            entry.runs.iter().all(has)
+        };
+        let good = entries.iter().take_while(|entry| there(entry)).count();
+        let last = good.checked_sub(1).map_or(0, |last| entries[last].epoch);
+        if good < entries.len() {
+            let lost = entries.len() - good;
+            self.notes.push(format!("journal cut back: graph=`{}`, epoch=`{last}`, lost_epochs=`{lost}`", plan.graph));
+            self.journal.cut_to(id, last).map_err(text)?;
+            entries.truncate(good);
+        }
+        for (_, node) in plan.nodes() {
+            let PlanOperator::Table { table: name } = &node.operator else { continue };
+            let table = self.tables.get(name).ok_or_else(|| format!("table is not on this node: table=`{name}`"))?;
+            let writer = Writer::node(id.0, &node.name);
+            let ahead = last + 1..=table.writer_seq(&writer).unwrap_or(0);
+            if let Some(held) = ahead.into_iter().find_map(|seq| table.append_of(&writer, seq)) {
+                let (from, to) = (table.end(), held.start);
+                self.notes.push(format!("table cut back: table=`{name}`, epoch=`{last}`, from=`{from}`, to=`{to}`"));
+                table.cut_to(to).map_err(text)?;
+            }
+        }
+        Ok(entries)
     }
 
     fn take_down(&mut self, attempt: &Attempt, actions: &[Action]) -> Result<(), (String, String)> {
@@ -231,7 +269,13 @@ impl Worker {
         let folder = folder(&record.name);
         let table = match &self.world.disk {
             Some(disk) if spec.options.flush != Flush::Off => match Table::open(disk.clone(), &folder, clock.clone()) {
-                Ok((table, _)) => table,
+                Ok((table, opened)) => {
+                    if opened.cut_bytes > 0 {
+                        let (name, bytes) = (&record.name, opened.cut_bytes);
+                        self.notes.push(format!("a torn tail was cut: table=`{name}`, bytes=`{bytes}`"));
+                    }
+                    table
+                }
                 Err(stream::Error::Disk(env::Error::NotFound { .. })) => {
                     Table::create(disk.clone(), &folder, spec, clock).map_err(text)?
                 }

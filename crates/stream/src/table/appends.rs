@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct Writer(Arc<str>);
 
 impl Writer {
-    /// A writer of this name, the same in each of its lives.
+    /// A writer of this name, the same in each of its lives. Names that begin with `journal/` are those of graphs.
     pub fn named(name: &str) -> Writer {
         Writer(name.into())
     }
@@ -29,6 +29,11 @@ impl Writer {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.0
+    }
+
+    /// Is it a node of a graph?
+    pub(super) fn is_node(&self) -> bool {
+        self.0.starts_with("journal/")
     }
 }
 

@@ -70,12 +70,13 @@ impl KeyWindow {
         Some(KeyWindow { keys, time, rows_max, known: HashMap::default(), window: VecDeque::new(), end })
     }
 
-    /// The rows of a batch that enter, in order, and with them the window moves on.
-    pub(super) fn accept(&mut self, rows: &Batch) -> Vec<u32> {
+    /// The rows that enter, in order, and with them the window moves on. `as_batch`: of a new key in a latest-keyed
+    /// table the latest row alone enters; else the rows are judged one by one.
+    pub(super) fn accept(&mut self, rows: &Batch, as_batch: bool) -> Vec<u32> {
         let keys = pack(rows, &self.keys);
         match self.time.as_ref().map(|time| times(rows, time)) {
             None => self.accept_first(&keys),
-            Some(times) => self.accept_latest(&keys, &times),
+            Some(times) => self.accept_latest(&keys, &times, as_batch),
         }
     }
 
@@ -99,10 +100,11 @@ impl KeyWindow {
         accepted
     }
 
-    /// Of a key known before the batch each row later than the last; of a new one the latest row alone.
-    fn accept_latest(&mut self, keys: &[Key], times: &[Time]) -> Vec<u32> {
+    /// Of a key known before each row later than the last; of a new one in a batch the latest row alone.
+    fn accept_latest(&mut self, keys: &[Key], times: &[Time], as_batch: bool) -> Vec<u32> {
         let mut latest: HashMap<Key, usize, BuildHasherDefault<KeyHasher>> = HashMap::default();
-        for (row, key) in keys.iter().enumerate().filter(|(_, key)| !self.known.contains_key(*key)) {
+        let new = keys.iter().enumerate().filter(|(_, key)| as_batch && !self.known.contains_key(*key));
+        for (row, key) in new {
             let known = latest.entry(*key).or_insert(row);
             if times[*known] < times[row] {
                 *known = row;
