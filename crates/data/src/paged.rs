@@ -14,13 +14,13 @@ pub struct Paged<T> {
 
 #[derive(Debug)]
 enum Page<T> {
-    Own(Box<[T]>),
-    Shared(Arc<Box<[T]>>),
+    Own(Box<[T; PAGE]>),
+    Shared(Arc<Box<[T; PAGE]>>),
 }
 
 impl<T> Page<T> {
     #[inline(always)]
-    fn items(&self) -> &[T] {
+    fn items(&self) -> &[T; PAGE] {
         match self {
             Page::Own(items) => items,
             Page::Shared(items) => items,
@@ -30,7 +30,7 @@ impl<T> Page<T> {
 
 impl<T: Clone> Page<T> {
     #[inline(always)]
-    fn items_mut(&mut self) -> &mut [T] {
+    fn items_mut(&mut self) -> &mut [T; PAGE] {
         if let Page::Shared(items) = self {
             *self = Page::Own(items.as_ref().clone());
         }
@@ -75,23 +75,21 @@ impl<T: Clone> Paged<T> {
             self.pages.last_mut().expect("a page that is not full").items_mut()[in_page..end].fill(item.clone());
         }
         while self.pages.len() * PAGE < len {
-            self.pages.push(Page::Own(vec![item.clone(); PAGE].into()));
+            let items = vec![item.clone(); PAGE].into_boxed_slice().try_into();
+            self.pages.push(Page::Own(items.ok().expect("a page of items")));
         }
         self.len = len;
     }
 
     /// A picture of all items now.
     pub fn freeze(&mut self) -> Paged<T> {
-        let share = |page: &mut Page<T>| {
-            if let Page::Own(items) = page {
-                *page = Page::Shared(Arc::new(std::mem::take(items)));
-            }
-            match page {
-                Page::Shared(items) => Page::Shared(items.clone()),
-                Page::Own(_) => unreachable!("shared just now"),
-            }
-        };
-        Paged { pages: self.pages.iter_mut().map(share).collect(), len: self.len }
+        let shared = std::mem::take(&mut self.pages).into_iter().map(|page| match page {
+            Page::Own(items) => Arc::new(items),
+            Page::Shared(items) => items,
+        });
+        let shared: Vec<_> = shared.collect();
+        self.pages = shared.iter().cloned().map(Page::Shared).collect();
+        Paged { pages: shared.into_iter().map(Page::Shared).collect(), len: self.len }
     }
 
     /// The items in order.

@@ -2,10 +2,11 @@
 //!
 //! Symbols differ in popularity by Zipf's law; trading is dense at the open and the close, with a lunch break; the
 //! price of each symbol is a random walk in cents; sizes are round lots, small ones most often. The same seed, symbols
-//! and rows give the same trades on every machine.
+//! and rows give the same trades.
 
 use data::{Batch, Column, Dictionary, Schema, Type};
 use env::{Chance, SeededChance};
+use std::path::Path;
 use std::sync::Arc;
 
 const MINUTE_MS: i64 = 60_000;
@@ -24,6 +25,29 @@ pub fn schema() -> Arc<Schema> {
         ("price", Type::Double),
         ("volume", Type::Int),
     ])
+}
+
+/// The trades of a file, under the schema of a made day but for the type of `volume`: DOUBLE where the file has
+/// fractions. The time is the column `datetime`, `ts` or `ts_ms`.
+pub fn read(
+    path: &Path,
+    batch_rows: usize,
+) -> connect::Result<(Arc<Schema>, impl Iterator<Item = connect::Result<Batch>>)> {
+    let known = connect::infer_schema(path)?;
+    let time = ["datetime", "ts", "ts_ms"].into_iter().find(|name| known.index_of(name).is_some());
+    let volume = match known.field("volume") {
+        Some(field) if field.ty.is_float() => Type::Double,
+        _ => Type::Int,
+    };
+    let types = [Type::Symbol, Type::Timestamp, Type::Double, volume];
+    let named = |time| ["symbol", time, "price", "volume"].into_iter().zip(types).collect::<Vec<_>>();
+    let (in_file, here) = (Schema::of(&named(time.unwrap_or("datetime"))), Schema::of(&named("datetime")));
+    let reader = connect::open(path, &in_file, batch_rows)?;
+    let batches = {
+        let here = here.clone();
+        reader.map(move |batch| Ok(batch?.with_schema(here.clone()).expect("columns of the same types")))
+    };
+    Ok((here, batches))
 }
 
 /// The trades of one day, in the order of their times.

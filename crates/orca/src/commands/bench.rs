@@ -154,22 +154,17 @@ fn trades(arguments: &Kline) -> Result<Vec<Batch>, Failure> {
     let Some(path) = &arguments.data else {
         return Ok(Market::new(42, arguments.symbols, arguments.rows, arguments.batch_rows).collect());
     };
-    let known = connect::infer_schema(path).map_err(|error| Failure::new(error.to_string()))?;
-    let time = ["datetime", "ts", "ts_ms"].into_iter().find(|name| known.index_of(name).is_some());
-    let time = time.ok_or_else(|| Failure::new("no time column: wanted=`datetime`, `ts` or `ts_ms`"))?;
-    let schema = data::Schema::of(&[
-        ("symbol", Type::Symbol),
-        (time, Type::Timestamp),
-        ("price", Type::Double),
-        ("volume", Type::Int),
-    ]);
-    let reader = connect::open(path, &schema, arguments.batch_rows).map_err(|error| Failure::new(error.to_string()))?;
+    let wrong = |error: connect::Error| Failure::new(error.to_string());
+    let (schema, reader) = market::read(path, arguments.batch_rows).map_err(wrong)?;
+    if !schema.same_as(&market::schema()) {
+        return Err(Failure::new("the benchmark takes whole volumes: column=`volume`"));
+    }
     let (mut batches, mut left) = (vec![], arguments.rows);
     for batch in reader {
-        let batch = batch.map_err(|error| Failure::new(error.to_string()))?;
+        let batch = batch.map_err(wrong)?;
         let batch = batch.slice(0, batch.rows().min(left as usize));
         left -= batch.rows() as u64;
-        batches.push(batch.with_schema(market::schema())?);
+        batches.push(batch);
         if left == 0 {
             break;
         }

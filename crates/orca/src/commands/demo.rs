@@ -41,14 +41,14 @@ pub struct Demo {
 
 /// Runs it.
 pub fn demo(arguments: &Demo) -> Result<(), Failure> {
-    let batches = batches(arguments)?;
+    let (script, batches) = day(arguments)?;
     let rows: u64 = batches.iter().map(|batch| batch.rows() as u64).sum();
     let symbol = match &arguments.symbol {
         Some(symbol) => symbol.clone(),
         None => most_traded(&batches)?,
     };
     let orca = Embedded::open(&Options::default())?;
-    orca.run_script(&lang::Source::new("kline.dos", SCRIPT))?;
+    orca.run_script(&lang::Source::new("kline.dos", script))?;
     let trade = orca.table("market.orca_table.Trade")?;
     let candles = [orca.table("market.orca_table.kline_1min")?, orca.table("market.orca_table.kline_5min")?];
     let terminal = std::io::stdout().is_terminal();
@@ -107,19 +107,18 @@ pub fn demo(arguments: &Demo) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Trades in appends of about a market minute, so that candles come one after another.
-fn batches(arguments: &Demo) -> Result<Vec<Batch>, Failure> {
-    match &arguments.feed {
-        None => {
-            let batch_rows = (arguments.rows / 240).clamp(1, 10_000) as usize;
-            Ok(Market::new(arguments.seed, arguments.symbols, arguments.rows, batch_rows).collect())
-        }
-        Some(path) => {
-            let reader =
-                connect::open(path, &market::schema(), 1_000).map_err(|error| Failure::new(error.to_string()))?;
-            reader.map(|batch| batch.map_err(|error| Failure::new(error.to_string()))).collect()
-        }
-    }
+/// The script, and trades in appends of about a market minute, so that candles come one after another.
+fn day(arguments: &Demo) -> Result<(String, Vec<Batch>), Failure> {
+    let Some(path) = &arguments.feed else {
+        let batch_rows = (arguments.rows / 240).clamp(1, 10_000) as usize;
+        let market = Market::new(arguments.seed, arguments.symbols, arguments.rows, batch_rows);
+        return Ok((SCRIPT.to_string(), market.collect()));
+    };
+    let wrong = |error: connect::Error| Failure::new(error.to_string());
+    let (schema, batches) = market::read(path, 1_000).map_err(wrong)?;
+    // Where the file trades in fractions, so does the script.
+    let script = SCRIPT.replace("DOUBLE, INT]", &format!("DOUBLE, {}]", schema.fields()[3].ty));
+    Ok((script, batches.collect::<Result<_, _>>().map_err(wrong)?))
 }
 
 fn most_traded(batches: &[Batch]) -> Result<String, Failure> {
@@ -162,8 +161,11 @@ fn line(batch: &Batch, row: usize, minutes: u32) -> String {
         Scalar::Int(time) => format_iso(Type::Timestamp, time)[11..19].to_string(),
         _ => String::new(),
     };
-    let prices: Vec<String> = (2..6).map(|column| number(column, 2, 9)).collect();
-    let (volume, high, mean) = (number(6, 0, 11), number(7, 2, 9), number(8, 0, 11));
+    // Cents tell little of what costs less than one.
+    let cheap = batch.column(2).get(row).as_f64().is_some_and(|price| price.abs() < 1.0);
+    let digits = if cheap { 6 } else { 2 };
+    let prices: Vec<String> = (2..6).map(|column| number(column, digits, 9)).collect();
+    let (volume, high, mean) = (number(6, 0, 11), number(7, digits, 9), number(8, 0, 11));
     format!("{minutes:<4} {time:<8} {} {volume} {high} {mean}", prices.join(" "))
 }
 
