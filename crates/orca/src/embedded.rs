@@ -303,6 +303,12 @@ impl Embedded {
         self.scheduler.turn()
     }
 
+    /// Runs what is due by the clock, on this thread; pool threads do so by themselves.
+    pub fn run_due(&self) {
+        self.scheduler.wake_due();
+        self.scheduler.run();
+    }
+
     /// Sets what an epoch of every graph may hold from now on.
     pub fn set_epoch_cap(&self, cap: EpochCap) {
         self.control.lock().worker.flows().for_each(|(_, flow)| flow.set_cap(cap));

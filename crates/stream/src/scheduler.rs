@@ -115,14 +115,14 @@ impl Scheduler {
             if state.turns.is_empty() {
                 self.wake.wait_for(&mut state, NAP);
             }
-            let flows = state.flows.clone();
             drop(state);
-            self.wake_due(&flows);
+            self.wake_due();
         }
     }
 
     /// Gives every ingress a turn whose engines are due.
-    fn wake_due(&self, flows: &[Arc<Flow>]) {
+    pub fn wake_due(&self) {
+        let flows = self.state.lock().flows.clone();
         let now = self.clock.wall_ms();
         for flow in flows.iter().filter(|flow| flow.next_due().is_some_and(|due| due.0 <= now)) {
             self.wake_ingress(flow);
