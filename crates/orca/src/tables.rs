@@ -250,6 +250,29 @@ static SYSTEM_TABLES: &[SystemTable] = &[
             rows
         },
     },
+    SystemTable {
+        name: "late_rows",
+        columns: &[
+            ("graph", Type::String),
+            ("node", Type::String),
+            ("epoch", Type::Long),
+            ("row", Type::Long),
+            ("time", Type::Long),
+            ("bound", Type::Long),
+        ],
+        rows: |control, catalog| {
+            let flows = control.worker.flows().filter(|(name, _)| is_in(name, catalog));
+            let rows = flows.flat_map(|(graph, flow)| {
+                let row = move |(node, epoch, late): stream::NodeLate| {
+                    let names = [text(graph.to_string()), text(node.to_string())];
+                    let figures = [epoch as i64, late.origin as i64, late.time, late.bound];
+                    names.into_iter().chain(figures.into_iter().map(Scalar::Int)).collect()
+                };
+                flow.late().into_iter().map(row)
+            });
+            rows.collect()
+        },
+    },
 ];
 
 fn is_in(name: &FullName, catalog: &str) -> bool {

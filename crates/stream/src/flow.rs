@@ -8,8 +8,8 @@
 use crate::ingress::{Arrivals, EpochCap, Ingress};
 use crate::journal::{CommandRecord, Entry, Journal, JournalId};
 use crate::table::Table;
-use crate::task::{Header, NodeCounts, Packet, Task, TaskError};
-use engine::{Clock, LateRow};
+use crate::task::{Header, NodeCounts, NodeLate, Packet, Task, TaskError};
+use engine::Clock;
 use lang::Host;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -196,9 +196,9 @@ impl Flow {
         self.cells.iter().flat_map::<Vec<_>, _>(counts).collect()
     }
 
-    /// The first late rows noted since the last call: node, epoch, row.
-    pub fn take_late(&self) -> Vec<(Arc<str>, u64, LateRow)> {
-        self.cells.iter().flat_map(|cell| cell.task.lock().take_late()).collect()
+    /// The newest late rows of each task: node, epoch, row.
+    pub fn late(&self) -> Vec<NodeLate> {
+        self.cells.iter().flat_map(|cell| cell.task.lock().late().clone()).collect()
     }
 
     /// Marks the ingress as waiting for a turn; false if it is already.

@@ -28,4 +28,4 @@ pub use merge::merge;
 pub use scheduler::{HostFactory, Scheduler};
 pub use subscription::{Cursor, Start};
 pub use table::{Appended, Listener, Table, TableKind, TableOptions, TableSpec, Writer, check_of};
-pub use task::{Edge, Feed, Header, Node, NodeCounts, Packet, SourceRun, Target, Task, TaskError, Work};
+pub use task::{Edge, Feed, Header, Node, NodeCounts, NodeLate, Packet, SourceRun, Target, Task, TaskError, Work};

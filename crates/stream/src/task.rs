@@ -14,6 +14,7 @@ use engine::{
     number_of, origin_of,
 };
 use lang::{Diagnostic, Host};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// What all tasks of a graph must know of an epoch, made from its journal entry.
@@ -150,6 +151,12 @@ impl NodeCounts {
     }
 }
 
+/// A late row: the node that dropped it, the epoch, and what is known of it.
+pub type NodeLate = (Arc<str>, u64, LateRow);
+
+/// How many late rows a task keeps for whoever asks; all are counted.
+const LATE_ROWS_MAX: usize = 1_000;
+
 /// One parallel instance of a subgraph.
 pub struct Task {
     nodes: Vec<Node>,
@@ -157,7 +164,7 @@ pub struct Task {
     inputs: usize,
     parts: Vec<PartMap>,
     counts: Vec<NodeCounts>,
-    late: Vec<(Arc<str>, u64, LateRow)>,
+    late: VecDeque<NodeLate>,
 }
 
 /// Why a task stopped.
@@ -186,7 +193,7 @@ impl Task {
         }
         let parts = edges.iter().map(|_| PartMap::default()).collect();
         let counts = vec![NodeCounts::default(); nodes.len()];
-        Task { nodes, edges, inputs, parts, counts, late: vec![] }
+        Task { nodes, edges, inputs, parts, counts, late: VecDeque::new() }
     }
 
     /// How many input channels.
@@ -252,9 +259,9 @@ impl Task {
         self.nodes.iter().map(|node| &node.name).zip(self.counts.iter().copied())
     }
 
-    /// The first late rows noted since the last call: node, epoch, row.
-    pub fn take_late(&mut self) -> Vec<(Arc<str>, u64, LateRow)> {
-        std::mem::take(&mut self.late)
+    /// The newest late rows: node, epoch, row.
+    pub fn late(&self) -> &VecDeque<NodeLate> {
+        &self.late
     }
 
     /// Pictures of the engines' states, by node.
@@ -296,7 +303,7 @@ impl Node {
         made: &[Made],
         host: &mut dyn Host,
         counts: &mut Counts,
-        late: &mut Vec<(Arc<str>, u64, LateRow)>,
+        late: &mut VecDeque<NodeLate>,
     ) -> Result<Made, Diagnostic> {
         let gather = |feed: &Feed, part: fn(&Packet) -> &Vec<Chunk>, own: fn(&Made) -> &Vec<Chunk>| match feed {
             Feed::Node(place) => Ok(own(&made[*place]).clone()),
@@ -318,7 +325,13 @@ impl Node {
                 counts.rows_out += read as u64;
                 Ok(Made { ticked: vec![], rows })
             }
-            Work::Pass => Ok(Made { ticked: merge(ticked)?, rows: merge(rows)? }),
+            Work::Pass => {
+                let made = Made { ticked: merge(ticked)?, rows: merge(rows)? };
+                let passed: usize = made.ticked.iter().chain(&made.rows).map(Chunk::len).sum();
+                counts.rows_in += passed as u64;
+                counts.rows_out += passed as u64;
+                Ok(made)
+            }
             Work::Table { table, writer } => {
                 let (ticked, rows) = (merge(ticked)?, merge(rows)?);
                 write_table(table, writer, header.epoch, ticked, rows, counts)
@@ -341,6 +354,7 @@ impl Node {
                 counts.late += out.counts.late;
                 counts.rejected += out.counts.rejected;
                 late.extend(out.late.iter().map(|&row| (self.name.clone(), header.epoch, row)));
+                late.drain(..late.len().saturating_sub(LATE_ROWS_MAX));
                 let ticked = merge(by_clock.into_iter().map(|chunk| vec![chunk]).collect())?;
                 let rows = early.into_iter().chain(out.chunks).collect();
                 Ok(Made { ticked, rows })
