@@ -83,6 +83,8 @@ pub(crate) struct Control {
     pub(crate) worker: Worker,
     store: Store,
     requests: u64,
+    /// Graphs that have failed since the process began.
+    failed: Vec<FullName>,
 }
 
 impl Control {
@@ -100,6 +102,9 @@ impl Control {
     /// Tells the master of graphs that failed since the last call.
     pub(crate) fn report_failures(&mut self) -> Result<(), String> {
         for failure in self.worker.failures() {
+            if let ToMaster::GraphFailed { attempt, .. } = &failure {
+                self.failed.push(attempt.graph.clone());
+            }
             let effects = self.master.handle(Event::Worker(NODE.into(), failure));
             self.carry_out(effects)?;
         }
@@ -172,7 +177,7 @@ impl Embedded {
         let store = Store::open(disk).map_err(Failure::new)?;
         let (master, effects) =
             Master::new(vec![node()], store.records()).map_err(|error| Failure::new(error.to_string()))?;
-        let mut control = Control { master, worker, store, requests: 0 };
+        let mut control = Control { master, worker, store, requests: 0, failed: vec![] };
         control.carry_out(effects).map_err(Failure::new)?;
         let tables: Vec<_> = control.master.tables().map(|table| table.record.clone()).collect();
         for table in tables {
@@ -182,6 +187,9 @@ impl Embedded {
                 }
             }
         }
+        let there = || control.master.graphs().filter(|graph| graph.is_there());
+        control.worker.sweep(&there().map(|graph| graph.journal).collect()).map_err(Failure::new)?;
+        there().for_each(|graph| control.worker.hold(graph.journal, &graph.plan));
         control.worker.purge().map_err(Failure::new)?;
         let control = Arc::new(Mutex::new(control));
         let pool = (0..threads).map(|number| {
@@ -229,6 +237,8 @@ impl Embedded {
             let reader = connect::open(file, table.schema(), feeding.batch_rows);
             let reader = reader.map_err(|error| Failure::new(error.to_string()))?;
             let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            // Which of the feeds of its table it is, so that other tables' feeds may come and go.
+            let place = feeds[..place].iter().filter(|(other, _)| *other == feeds[place].0).count();
             targets.push((table, Writer::named(&format!("feed/{place}/{name}")), reader));
         }
         match &feeding.interleave {
@@ -288,7 +298,7 @@ impl Embedded {
         self.scheduler.wait();
         let mut control = self.control.lock();
         control.report_failures().map_err(Failure::new)?;
-        let failed = control.master.graphs().find(|graph| graph.state == master::GraphState::Failed);
+        let failed = control.failed.iter().find_map(|graph| control.master.graph(graph));
         match failed {
             Some(graph) => {
                 let reason = graph.reason.clone().unwrap_or_default();

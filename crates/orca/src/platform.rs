@@ -78,7 +78,9 @@ impl graph::Platform for Platform {
     fn rows(&mut self, table: &FullName) -> Result<Batch, Diagnostic> {
         let found = self.control.lock().worker.table(table);
         let found = found.ok_or_else(|| Diagnostic::new(format!("no such table: table=`{table}`")))?;
-        let (_, batches) = found.batches();
+        let (_, start, end) = found.extent();
+        let rows = found.read(start..end).map_err(|error| Diagnostic::new(error.to_string()))?;
+        let batches: Vec<Batch> = rows.into_iter().map(|(_, batch)| batch).collect();
         Ok(Batch::concat(found.schema().clone(), &batches)?)
     }
 

@@ -68,7 +68,7 @@ impl Scan for StreamTable {
 
     fn picture(&self) -> Result<Picture, Diagnostic> {
         // Rows that have left the memory are read from the log.
-        let (start, end) = (self.table.start(), self.table.end());
+        let (_, start, end) = self.table.extent();
         let batches = self.table.read(start..end).map_err(|error| Diagnostic::new(error.to_string()))?;
         Ok(Picture { first_offset: start, batches: batches.into_iter().map(|(_, batch)| batch).collect() })
     }

@@ -31,8 +31,17 @@ g.submit()
     )
 }
 
+/// Where epochs end.
+#[derive(Debug, Clone, Copy)]
+enum Cut {
+    /// After each append.
+    EachAppend,
+    /// When all appends have come.
+    AtTheEnd,
+}
+
 /// One run: the script, then every append, then all tables as text. An error is the end of the process.
-fn run(disk: &SimDisk, script: &str) -> Result<Tables, String> {
+fn run(disk: &SimDisk, script: &str, cut: Cut) -> Result<Tables, String> {
     let clock = Arc::new(SimClock::at(1_764_547_200_000));
     let text = |failure: orca::commands::Failure| format!("{failure:?}");
     let orca = Embedded::on(Some(Arc::new(disk.clone())), clock, Flush::Async, 0).map_err(text)?;
@@ -40,7 +49,12 @@ fn run(disk: &SimDisk, script: &str) -> Result<Tables, String> {
     let trades = orca.table("trades").map_err(text)?;
     let writer = Writer::named("client");
     for (piece, batch) in Market::new(5, 7, 420, 60).enumerate() {
-        orca.append(&trades, &writer, piece as u64 + 1, &batch).map_err(text)?;
+        match cut {
+            Cut::EachAppend => orca.append(&trades, &writer, piece as u64 + 1, &batch).map_err(text)?,
+            Cut::AtTheEnd => {
+                trades.append(&writer, piece as u64 + 1, 0, &batch).map_err(|error| error.to_string())?;
+            }
+        }
     }
     orca.wait().map_err(text)?;
     let tables = ["trades", "bars", "volumes", "rises"].map(|name| {
@@ -57,7 +71,7 @@ fn run(disk: &SimDisk, script: &str) -> Result<Tables, String> {
 fn killed_everywhere(parallel: usize) {
     let script = &script(parallel, "", "");
     let whole = SimDisk::new();
-    let wanted = run(&whole, script).expect("a run that nobody kills");
+    let wanted = run(&whole, script, Cut::EachAppend).expect("a run that nobody kills");
     assert!(wanted.iter().all(|table| table.lines().count() > 3), "each table has rows: {wanted:?}");
     let boundaries = whole.boundaries();
     assert!(boundaries > 20, "the run writes often: {boundaries}");
@@ -66,9 +80,9 @@ fn killed_everywhere(parallel: usize) {
             let disk = SimDisk::new();
             disk.kill_at(boundary, kill);
             // After the last write of all nobody notices the end.
-            let ended = run(&disk, script);
+            let ended = run(&disk, script, Cut::EachAppend);
             assert!(ended.is_err() || boundary + 1 == boundaries, "killed at {boundary}, {kill:?}");
-            let again = run(&disk.revive(), script);
+            let again = run(&disk.revive(), script, Cut::EachAppend);
             let again = again.unwrap_or_else(|reason| panic!("after a kill at {boundary}, {kill:?}: {reason}"));
             assert_eq!(again, wanted, "after a kill at {boundary}, {kill:?}");
         }
@@ -87,7 +101,8 @@ fn so_does_one_with_three_parallel_branches() {
 
 #[test]
 fn parallel_branches_give_the_bytes_of_one() {
-    let of = |parallel| run(&SimDisk::new(), &script(parallel, "", "")).expect("a run that nobody kills");
+    let of =
+        |parallel| run(&SimDisk::new(), &script(parallel, "", ""), Cut::EachAppend).expect("a run that nobody kills");
     let one = of(1);
     for parallel in [2, 3, 8] {
         assert_eq!(of(parallel), one, "{parallel} branches");
@@ -114,18 +129,20 @@ fn bytes(disk: &SimDisk) -> u64 {
 fn powerless_everywhere(source: &str, sinks: &str) {
     let script = &script(2, source, sinks);
     let whole = SimDisk::new();
-    let wanted = run(&whole, script).expect("a run that nobody ends");
+    let wanted = run(&whole, script, Cut::EachAppend).expect("a run that nobody ends");
     let mut lost = 0;
     for boundary in (0..whole.boundaries()).step_by(2) {
         let disk = SimDisk::new();
         disk.kill_at(boundary, Kill::Before);
         // The last boundary may pass unnoticed; what is on the disk is what counts.
-        let _ = run(&disk, script);
+        let _ = run(&disk, script, Cut::EachAppend);
         let after = disk.power_loss();
         lost += (bytes(&disk.revive()) > bytes(&after)) as usize;
-        let again = run(&after, script);
-        let again = again.unwrap_or_else(|reason| panic!("after a power loss at {boundary}: {reason}"));
-        assert_eq!(again, wanted, "after a power loss at {boundary}");
+        for (disk, cut) in [(disk.power_loss(), Cut::EachAppend), (after, Cut::AtTheEnd)] {
+            let again = run(&disk, script, cut);
+            let again = again.unwrap_or_else(|reason| panic!("after a power loss at {boundary}, {cut:?}: {reason}"));
+            assert_eq!(again, wanted, "after a power loss at {boundary}, {cut:?}");
+        }
     }
     assert!(lost > 10, "power losses took something: {lost}");
 }

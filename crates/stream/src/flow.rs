@@ -156,12 +156,12 @@ impl Flow {
 
     /// Takes no further epoch and no further turn.
     pub fn stop(&self) {
-        self.stopped.store(true, Ordering::Release);
+        self.stopped.store(true, Ordering::SeqCst);
     }
 
     /// Was it stopped, or has it failed?
     pub fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Acquire)
+        self.stopped.load(Ordering::SeqCst)
     }
 
     /// Why it failed, if it has.
@@ -176,17 +176,17 @@ impl Flow {
 
     /// The last epoch that is in the journal.
     pub fn epoch(&self) -> u64 {
-        self.cut.load(Ordering::Acquire)
+        self.cut.load(Ordering::SeqCst)
     }
 
     /// The last epoch that every task has finished.
     pub fn finished(&self) -> u64 {
-        self.cells.iter().map(|cell| cell.finished.load(Ordering::Acquire)).min().unwrap_or(0)
+        self.cells.iter().map(|cell| cell.finished.load(Ordering::SeqCst)).min().unwrap_or(0)
     }
 
     /// When the next engine is due.
     pub fn next_due(&self) -> Option<Clock> {
-        let due = self.cells.iter().map(|cell| cell.due.load(Ordering::Acquire)).min();
+        let due = self.cells.iter().map(|cell| cell.due.load(Ordering::SeqCst)).min();
         due.filter(|&due| due < i64::MAX).map(Clock)
     }
 
@@ -201,15 +201,20 @@ impl Flow {
         self.cells.iter().flat_map(|cell| cell.task.lock().late().clone()).collect()
     }
 
+    /// Is an engine due by the journal's clock, as it is at this monotonic time?
+    pub(crate) fn is_due(&self, mono_ns: u64) -> bool {
+        self.next_due().is_some_and(|due| due <= self.ingress.lock().about(mono_ns))
+    }
+
     /// Marks the ingress as waiting for a turn; false if it is already.
     pub(crate) fn queue_cut(&self) -> bool {
-        !self.cut_queued.swap(true, Ordering::AcqRel)
+        !self.cut_queued.swap(true, Ordering::SeqCst)
     }
 
     /// A turn of the ingress: cuts one epoch if there is one to cut and room for it. Gives the tasks that became ready
     /// and whether the ingress has more to do at once.
     pub(crate) fn turn_ingress(&self, now: (i64, u64)) -> (Vec<usize>, bool) {
-        self.cut_queued.store(false, Ordering::Release);
+        self.cut_queued.store(false, Ordering::SeqCst);
         if self.is_stopped() {
             return (vec![], false);
         }
@@ -224,13 +229,13 @@ impl Flow {
             }
             Ok(None) => (vec![], false),
             Ok(Some(header)) => {
-                self.cut.store(header.epoch, Ordering::Release);
+                self.cut.store(header.epoch, Ordering::SeqCst);
                 let mut ready = vec![];
                 for (task, cell) in self.cells.iter().enumerate() {
                     let mut inbox = cell.inbox.lock();
                     if inbox.channels.is_empty() {
                         inbox.headers.push_back(header.clone());
-                        if !cell.queued.swap(true, Ordering::AcqRel) {
+                        if !cell.queued.swap(true, Ordering::SeqCst) {
                             ready.push(task);
                         }
                     }
@@ -252,31 +257,32 @@ impl Flow {
             match body.turn(&header, &packets, host) {
                 Err(error) => self.fail(error),
                 Ok(sent) => {
-                    cell.due.store(body.next_due().map_or(i64::MAX, |due| due.0), Ordering::Release);
+                    cell.due.store(body.next_due().map_or(i64::MAX, |due| due.0), Ordering::SeqCst);
                     for (channel, packet) in sent {
                         let end = self.channels[channel];
                         let target = &self.cells[end.task];
                         let mut inbox = target.inbox.lock();
                         inbox.channels[end.input].push_back(packet);
-                        if inbox.ready() && !target.queued.swap(true, Ordering::AcqRel) {
+                        if inbox.ready() && !target.queued.swap(true, Ordering::SeqCst) {
                             ready.push(end.task);
                         }
                     }
-                    cell.finished.store(header.epoch, Ordering::Release);
+                    cell.finished.store(header.epoch, Ordering::SeqCst);
                 }
             }
         }
         // Whoever sends after this sees that the task is not queued; what was sent before is seen here.
         let inbox = cell.inbox.lock();
-        cell.queued.store(false, Ordering::Release);
+        cell.queued.store(false, Ordering::SeqCst);
         if !self.is_stopped() && inbox.ready() {
-            cell.queued.store(true, Ordering::Release);
+            cell.queued.store(true, Ordering::SeqCst);
             ready.push(task);
         }
         ready
     }
 
-    fn fail(&self, error: TaskError) {
+    /// Stops the flow for good; the first reason counts.
+    pub(crate) fn fail(&self, error: TaskError) {
         self.failure.lock().get_or_insert(error);
         self.stop();
     }

@@ -5,7 +5,7 @@
 //! - An epoch takes whole appends: at least one, more up to its cap.
 //! - After a restart the journal's entries come again first, as they were; new epochs follow.
 
-use crate::clock::JournalClock;
+use crate::clock::{ClockStep, JournalClock};
 use crate::journal::{CommandRecord, Entry, Journal, JournalId, Run};
 use crate::table::Table;
 use crate::task::{Header, SourceRun};
@@ -13,6 +13,7 @@ use engine::Clock;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What an epoch may hold at the most.
 #[derive(Debug, Clone, Copy)]
@@ -41,12 +42,14 @@ struct Arrival {
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
     queue: Mutex<VecDeque<Arrival>>,
+    rows: AtomicU64,
 }
 
 impl Arrivals {
     /// Notes an append.
     pub(crate) fn note(&self, source: u32, from: u64, to: u64) {
         if from < to {
+            self.rows.fetch_add(to - from, Ordering::Relaxed);
             self.queue.lock().push_back(Arrival { source, from, to });
         }
     }
@@ -58,7 +61,7 @@ impl Arrivals {
 
     /// How many rows wait.
     pub(crate) fn rows(&self) -> u64 {
-        self.queue.lock().iter().map(|arrival| arrival.to - arrival.from).sum()
+        self.rows.load(Ordering::Relaxed)
     }
 }
 
@@ -69,6 +72,8 @@ pub struct Ingress {
     attempt: u64,
     epoch: u64,
     clock: JournalClock,
+    /// Steps of the wall clock that no epoch has told yet.
+    steps: Vec<ClockStep>,
     cap: EpochCap,
     replay: VecDeque<Entry>,
     commands: Vec<CommandRecord>,
@@ -92,7 +97,7 @@ impl Ingress {
             for run in &entry.runs {
                 let end = run.from + run.rows as u64;
                 let source = sources.get(run.source as usize);
-                if source.is_none_or(|table| table.end() < end) {
+                if source.is_none_or(|table| table.end() < end || run.from < table.start()) {
                     return Err(format!("journaled rows are gone: epoch=`{}`, source=`{}`", entry.epoch, run.source));
                 }
                 journaled[run.source as usize] = end;
@@ -109,6 +114,7 @@ impl Ingress {
             attempt,
             epoch,
             clock,
+            steps: vec![],
             cap: EpochCap::default(),
             replay: entries.into(),
             commands: vec![],
@@ -125,6 +131,11 @@ impl Ingress {
     /// Adds a command to the next epoch.
     pub fn command(&mut self, command: CommandRecord) {
         self.commands.push(command);
+    }
+
+    /// The journal's clock, about now.
+    pub fn about(&self, mono_ns: u64) -> Clock {
+        self.clock.about(mono_ns)
     }
 
     /// The number of the last epoch cut or replayed.
@@ -149,14 +160,14 @@ impl Ingress {
             self.epoch = entry.epoch;
             return Ok(Some(Arc::new(self.header(entry))));
         }
-        let due = due.is_some_and(|due| due.0 <= wall_ms);
-        if arrivals.is_empty() && !due && self.commands.is_empty() {
+        let (clock, step) = self.clock.read(wall_ms, mono_ns);
+        self.steps.extend(step);
+        if arrivals.is_empty() && due.is_none_or(|due| due > clock) && self.commands.is_empty() {
             return Ok(None);
         }
         let (runs, append_ends) = self.take(arrivals);
-        let (clock, step) = self.clock.read(wall_ms, mono_ns);
         let mut commands = std::mem::take(&mut self.commands);
-        if let Some(step) = step {
+        for step in self.steps.drain(..) {
             let arguments = format!("{} ms", step.0);
             commands.push(CommandRecord { node: String::new(), name: "clockStep".into(), arguments });
         }
@@ -200,6 +211,7 @@ impl Ingress {
             }
             queue.pop_front();
         }
+        arrivals.rows.fetch_sub(rows as u64, Ordering::Relaxed);
         (runs, ends)
     }
 

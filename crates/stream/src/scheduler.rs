@@ -5,15 +5,20 @@
 //! - The same turns run on a pool of threads, or one after another on the caller's thread, as tests do.
 
 use crate::flow::Flow;
+use crate::task::TaskError;
 use env::Clock as WorldClock;
 use lang::Host;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How long an idle pool thread sleeps at the most before it looks for engines that are due.
-const NAP: Duration = Duration::from_millis(100);
+const NAP: Duration = Duration::from_millis(10);
+
+/// How often a pool thread looks for engines that are due.
+const LOOK_NS: u64 = 10_000_000;
 
 /// One turn to take.
 enum Turn {
@@ -88,7 +93,16 @@ impl Scheduler {
             state.running += 1;
             turn
         };
-        self.take(turn);
+        let flow = match &turn {
+            Turn::Ingress(flow) | Turn::Task(flow, _) => flow.clone(),
+        };
+        // A broken invariant ends its own graph and no other.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.take(turn))) {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no text");
+            let reason = format!("the program broke off: {text}");
+            flow.fail(TaskError { node: "unknown".into(), epoch: flow.epoch(), reason });
+        }
         let mut state = self.state.lock();
         state.running -= 1;
         if state.running == 0 && state.turns.is_empty() {
@@ -104,27 +118,28 @@ impl Scheduler {
 
     /// Takes turns until the scheduler is closed: the body of a pool thread.
     pub fn work(&self) {
-        loop {
-            if self.turn() {
-                continue;
+        let mut looked_ns = self.clock.monotonic_ns();
+        while !self.state.lock().closed {
+            if !self.turn() {
+                let mut state = self.state.lock();
+                if state.turns.is_empty() && !state.closed {
+                    self.wake.wait_for(&mut state, NAP);
+                }
             }
-            let mut state = self.state.lock();
-            if state.closed {
-                return;
+            // A graph that is always busy must not keep another one's windows open.
+            let now = self.clock.monotonic_ns();
+            if now - looked_ns >= LOOK_NS {
+                looked_ns = now;
+                self.wake_due();
             }
-            if state.turns.is_empty() {
-                self.wake.wait_for(&mut state, NAP);
-            }
-            drop(state);
-            self.wake_due();
         }
     }
 
     /// Gives every ingress a turn whose engines are due.
     pub fn wake_due(&self) {
         let flows = self.state.lock().flows.clone();
-        let now = self.clock.wall_ms();
-        for flow in flows.iter().filter(|flow| flow.next_due().is_some_and(|due| due.0 <= now)) {
+        let now = self.clock.monotonic_ns();
+        for flow in flows.iter().filter(|flow| !flow.is_stopped() && flow.is_due(now)) {
             self.wake_ingress(flow);
         }
     }
@@ -140,7 +155,7 @@ impl Scheduler {
     /// Rows that have arrived at the flows and are not journaled yet.
     pub fn waiting_rows(&self) -> u64 {
         let flows = self.state.lock().flows.clone();
-        flows.iter().map(|flow| flow.waiting_rows()).sum()
+        flows.iter().filter(|flow| !flow.is_stopped()).map(|flow| flow.waiting_rows()).sum()
     }
 
     /// Sleeps until something changes, or a moment.

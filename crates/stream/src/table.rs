@@ -401,11 +401,13 @@ impl Table {
     /// The offsets of what a writer appended under this number; `None` if it did not, or if they are no longer kept.
     pub fn append_of(&self, writer: &Writer, seq: u64) -> Option<Range<u64>> {
         let writer = self.names.writers.find(writer.name())?;
-        let shown = self.shown.read();
-        match shown.appends.find(writer, seq, shown.tail.end()) {
-            Seen::Yes(held) => Some(held.offsets),
-            Seen::No | Seen::NoMore => None,
-        }
+        self.shown.read().appends.append(writer, seq)
+    }
+
+    /// Where the first append of a writer after this number begins; `None` if there is none that is kept.
+    pub fn first_after(&self, writer: &Writer, seq: u64) -> Option<u64> {
+        let writer = self.names.writers.find(writer.name())?;
+        self.shown.read().appends.first_after(writer, seq)
     }
 
     /// Has each append from this offset on told to the listener: those that are there at once, the others as they
@@ -527,7 +529,10 @@ impl Shown {
         }
         self.tail.push(commit.rows);
         if let Some(rows) = cache_rows {
-            self.tail.keep(rows);
+            // Rows that are nowhere else stay as long as someone holds them.
+            let held = self.holds.values().copied().min().filter(|_| self.index.is_empty());
+            let held_rows = held.map_or(0, |held| self.tail.end().saturating_sub(held) as usize);
+            self.tail.keep(rows.max(held_rows));
         }
         if self.index.is_empty() {
             // Nothing is on disk: what leaves memory is gone.

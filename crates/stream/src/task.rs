@@ -343,6 +343,11 @@ impl Node {
                     let arguments = vec![lang::Value::Scalar(Type::String, text)];
                     engine.command(&Command { name: record.name.clone(), arguments }, &mut out)?;
                 }
+                let ticked = match reads_batches {
+                    // What one tick caused is one batch, wherever upstream cut it.
+                    true => ticked.iter().map(|chunks| join(chunks)).collect::<Result<_, _>>()?,
+                    false => ticked,
+                };
                 push_all(engine.as_mut(), &ticked, None, &mut out)?;
                 engine.tick(header.clock, &mut out)?;
                 let (by_clock, early): (Vec<_>, Vec<_>) =
@@ -421,8 +426,23 @@ fn join(chunks: &[Chunk]) -> Result<Vec<Chunk>, Diagnostic> {
     let compact: Vec<Chunk> = chunks.iter().map(Chunk::compact).collect();
     let batches: Vec<Batch> = compact.iter().map(|chunk| chunk.batch.clone()).collect();
     let batch = Batch::concat(batches[0].schema().clone(), &batches)?;
-    let origins = compact.iter().flat_map(|chunk| (0..chunk.batch.rows() as u32).map(|row| chunk.origin(row)));
-    Ok(vec![Chunk { batch, selection: None, origins: Origins::Rows(origins.collect()) }])
+    let origins = match &compact[0].origins {
+        Origins::Clock(_) => Origins::Clock(compact.iter().flat_map(clock_origins).copied().collect()),
+        _ => {
+            let of_chunk =
+                |chunk: &Chunk| (0..chunk.batch.rows() as u32).map(|row| chunk.origin(row)).collect::<Vec<_>>();
+            Origins::Rows(compact.iter().flat_map(of_chunk).collect())
+        }
+    };
+    Ok(vec![Chunk { batch, selection: None, origins }])
+}
+
+/// The origins of rows that the tick caused.
+fn clock_origins(chunk: &Chunk) -> &[ClockOrigin] {
+    match &chunk.origins {
+        Origins::Clock(origins) => origins,
+        _ => panic!("rows that the tick caused have origins of the clock"),
+    }
 }
 
 /// A chunk cut at the ends of the appends its rows came in.
@@ -474,13 +494,7 @@ fn write_table(
         None => given_ticked,
         Some(accepted) => accepted.partition_point(|&row| (row as usize) < given_ticked),
     };
-    let clocks: Vec<ClockOrigin> = ticked
-        .iter()
-        .flat_map(|chunk| match &chunk.origins {
-            Origins::Clock(origins) => origins.to_vec(),
-            _ => panic!("rows that the tick caused have origins of the clock"),
-        })
-        .collect();
+    let clocks: Vec<ClockOrigin> = ticked.iter().flat_map(clock_origins).copied().collect();
     let origins: Vec<u64> =
         rows.iter().flat_map(|chunk| (0..chunk.batch.rows() as u32).map(|row| chunk.origin(row))).collect();
     let chunk = |from: usize, to: usize, origins: Origins| {

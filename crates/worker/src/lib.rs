@@ -110,6 +110,29 @@ impl Worker {
         }
     }
 
+    /// Holds back the rows of a graph's tables: a restart runs the whole journal again, so it needs every row that went
+    /// in, and what the tables took of each epoch.
+    pub fn hold(&self, journal: u64, plan: &Plan) {
+        let tables = plan.tables.iter().filter_map(|used| self.tables.get(&used.name));
+        tables.for_each(|table| table.hold(&format!("graph/{journal}"), 0));
+    }
+
+    /// Removes what belongs to no table and no graph any more: a process that ended in the middle of a drop leaves it.
+    pub fn sweep(&self, journals: &BTreeSet<u64>) -> Result<(), String> {
+        for journal in self.journal.lives().keys().filter(|journal| !journals.contains(&journal.0)) {
+            self.journal.end(*journal).map_err(text)?;
+        }
+        let Some(disk) = &self.world.disk else { return Ok(()) };
+        let known: BTreeSet<String> = self.tables.keys().map(folder).collect();
+        for name in disk.list("tables").map_err(text)? {
+            let path = format!("tables/{name}");
+            if !known.contains(&path) {
+                disk.remove_folder(&path).map_err(text)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Drops rows that are older than their tables keep them, and that no graph holds.
     pub fn purge(&self) -> Result<(), String> {
         self.tables.values().try_for_each(|table| table.purge()).map_err(text)
@@ -120,7 +143,9 @@ impl Worker {
         let mut failures = vec![];
         for run in self.runs.values_mut() {
             if let Some(error) = run.flow.as_ref().and_then(|flow| flow.failure()) {
-                run.flow = None;
+                if let Some(flow) = run.flow.take() {
+                    self.world.scheduler.close(&flow);
+                }
                 failures.push(ToMaster::GraphFailed { attempt: run.attempt.clone(), reason: error.to_string() });
             }
         }
@@ -176,10 +201,7 @@ impl Worker {
         let id = JournalId(attempt.journal);
         self.journal.begin(id, &attempt.graph.to_string(), attempt.attempt).map_err(text)?;
         let now = (self.world.clock.wall_ms(), self.world.clock.monotonic_ns());
-        // A restart runs the whole journal again, so it needs every row that went in, and what the tables took of each
-        // epoch.
-        let hold = hold(attempt);
-        plan.tables.iter().filter_map(|used| self.tables.get(&used.name)).for_each(|table| table.hold(&hold, 0));
+        self.hold(attempt.journal, plan);
         let entries = self.recover(id, plan, &built.sources)?;
         let starts = built.sources.iter().map(|table| table.start()).collect();
         let flow = Flow::new(FlowParts {
@@ -219,9 +241,8 @@ impl Worker {
             let PlanOperator::Table { table: name } = &node.operator else { continue };
             let table = self.tables.get(name).ok_or_else(|| format!("table is not on this node: table=`{name}`"))?;
             let writer = Writer::node(id.0, &node.name);
-            let ahead = last + 1..=table.writer_seq(&writer).unwrap_or(0);
-            if let Some(held) = ahead.into_iter().find_map(|seq| table.append_of(&writer, seq)) {
-                let (from, to) = (table.end(), held.start);
+            if let Some(to) = table.first_after(&writer, last) {
+                let from = table.end();
                 self.notes.push(format!("table cut back: table=`{name}`, epoch=`{last}`, from=`{from}`, to=`{to}`"));
                 table.cut_to(to).map_err(text)?;
             }
@@ -245,7 +266,6 @@ impl Worker {
                 }
                 Action::DropTask(_) => {
                     self.runs.remove(&attempt.graph);
-                    self.tables.values().for_each(|table| table.release(&hold(attempt)));
                 }
                 Action::DropTable(name) => {
                     self.drop_table(name).map_err(|reason| (action.to_string(), reason))?;
@@ -273,6 +293,12 @@ impl Worker {
                     if opened.cut_bytes > 0 {
                         let (name, bytes) = (&record.name, opened.cut_bytes);
                         self.notes.push(format!("a torn tail was cut: table=`{name}`, bytes=`{bytes}`"));
+                    }
+                    if !table.schema().same_as(&spec.schema) || table.spec().kind != spec.kind {
+                        return Err(format!(
+                            "another table lies in its folder: table=`{}`, folder=`{folder}`",
+                            record.name
+                        ));
                     }
                     table
                 }
@@ -319,11 +345,6 @@ impl Worker {
         spec.options.cache_rows = record.options.cache_rows.map(|rows| rows as usize);
         Ok(spec)
     }
-}
-
-/// The name under which a graph holds rows of its tables back from being dropped for their age.
-fn hold(attempt: &Attempt) -> String {
-    format!("graph/{}", attempt.journal)
 }
 
 /// The folder of a table. Names know no case, folders do.

@@ -59,6 +59,10 @@ impl Run {
         self.offset + self.rows * self.count
     }
 
+    fn last_seq(&self) -> u64 {
+        self.seq + self.count - 1
+    }
+
     fn held(&self, number: u64) -> Held {
         let offset = self.offset + self.rows * number;
         Held { check: self.checks.get(number as usize).copied().unwrap_or(0), offsets: offset..offset + self.rows }
@@ -172,6 +176,22 @@ impl Appends {
             None if past.forgotten >= Some(seq) => Seen::NoMore,
             _ => Seen::Yes(Held { check: 0, offsets: end..end }),
         }
+    }
+
+    /// The offsets of what a writer appended under this number; `None` if it jumped over it, or if it is not kept.
+    pub(super) fn append(&self, writer: u32, seq: u64) -> Option<Range<u64>> {
+        let past = self.writers.get(writer as usize)?;
+        let place = past.runs.partition_point(|number| self.run(*number).last_seq() < seq);
+        let run = self.run(*past.runs.get(place)?);
+        Some(run.held(seq.checked_sub(run.seq)?).offsets)
+    }
+
+    /// Where the first append of a writer after this sequence number begins.
+    pub(super) fn first_after(&self, writer: u32, seq: u64) -> Option<u64> {
+        let past = self.writers.get(writer as usize)?;
+        let place = past.runs.partition_point(|number| self.run(*number).last_seq() <= seq);
+        let run = self.run(*past.runs.get(place)?);
+        Some(run.held((seq + 1).saturating_sub(run.seq)).offsets.start)
     }
 
     /// The appends with rows in this range: where each ends.
