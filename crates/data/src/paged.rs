@@ -12,6 +12,8 @@ pub struct Paged<T> {
     len: usize,
 }
 
+// The box goes into the `Arc` as it is: a freeze must not copy pages.
+#[expect(clippy::redundant_allocation)]
 #[derive(Debug)]
 enum Page<T> {
     Own(Box<[T; PAGE]>),
