@@ -47,6 +47,12 @@ pub enum Error {
         /// What the operating system said.
         reason: String,
     },
+    /// A folder that another process holds.
+    #[error("folder is in use by another process: folder=`{folder}`")]
+    InUse {
+        /// The folder.
+        folder: String,
+    },
     /// The simulated process is dead: nothing it does has an effect any more.
     #[error("the simulated process was killed")]
     Killed,
@@ -58,7 +64,7 @@ impl Error {
         match self {
             Error::NotFound { .. } => Kind::NotFound,
             Error::Path { .. } => Kind::Invalid,
-            Error::Io { .. } | Error::Killed => Kind::Unavailable,
+            Error::Io { .. } | Error::InUse { .. } | Error::Killed => Kind::Unavailable,
         }
     }
 }

@@ -21,3 +21,9 @@ pub fn process_peak_bytes() -> u64 {
 pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
+
+/// Has the process end quietly when whoever reads what it prints has gone, as other tools of a pipe do.
+pub fn end_with_its_reader() {
+    // Safety: called before any other thread runs; the default action runs no code of ours.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+}

@@ -248,6 +248,7 @@ impl Master {
     fn submit(&mut self, id: RequestId, submission: Submission) -> Result<Vec<Effect>, Error> {
         let Submission { logical, plan, .. } = submission;
         self.need_catalog(&logical.name)?;
+        plan.tables.iter().try_for_each(|table| self.need_catalog(&table.name))?;
         let name = logical.name.clone();
         if self.resumes(&logical) {
             let entry = self.moved(&name, GraphEvent::Start)?;

@@ -8,7 +8,7 @@ use crate::platform::Platform;
 use crate::store::Store;
 use crate::tables::Tables;
 use data::Batch;
-use env::{Clock, Disk, RealClock, RealDisk};
+use env::{Clock, Disk, FolderLock, RealClock, RealDisk};
 use graph::{FullName, GraphCalls, NameKind, NodeInfo, NodeRole};
 use lang::{Diagnostic, Source, Value};
 use master::{Effect, Event, Master, Request, RequestId};
@@ -144,6 +144,8 @@ pub struct Embedded {
     queries: OnceLock<query::Session>,
     calls: Mutex<GraphCalls<Platform>>,
     session: Mutex<lang::Session>,
+    /// The data folder is this process's own as long as it lives.
+    _lock: Option<FolderLock>,
 }
 
 impl Embedded {
@@ -156,12 +158,17 @@ impl Embedded {
                 Some(Arc::new(disk))
             }
         };
+        let lock = match (&disk, &options.data_dir) {
+            (Some(_), Some(folder)) => Some(FolderLock::take(folder).map_err(|error| Failure::new(error.to_string()))?),
+            _ => None,
+        };
         let flush = match options.log {
             LogMode::Off => Flush::Off,
             LogMode::Async => Flush::Async,
             LogMode::Fsync => Flush::Fsync,
         };
-        Embedded::on(disk, Arc::new(RealClock::new()), flush, options.threads)
+        let orca = Embedded::on(disk, Arc::new(RealClock::new()), flush, options.threads)?;
+        Ok(Embedded { _lock: lock, ..orca })
     }
 
     /// Starts it on any disk and clock, as tests do.
@@ -207,6 +214,7 @@ impl Embedded {
             calls: Mutex::new(GraphCalls::new(platform)),
             session: Mutex::new(lang::Session::new()),
             control,
+            _lock: None,
         })
     }
 

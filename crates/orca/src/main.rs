@@ -5,5 +5,6 @@ use orca::commands::{Cli, run};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    env::end_with_its_reader();
     run(Cli::parse())
 }

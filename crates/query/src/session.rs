@@ -155,15 +155,26 @@ impl Shared {
         catalog.default_catalog = default_catalog.to_string();
         catalog.default_schema = DEFAULT_SCHEMA.to_string();
         let plan = state.statement_to_plan(Parsed::Statement(Box::new(statement))).await?;
-        let schema = plan.schema().inner().clone();
+        let written = plan.schema().inner().clone();
         let plan = state.optimize(&plan)?;
         if !matches!(&plan, LogicalPlan::Explain(explain) if may_part(&explain.plan)) && !may_part(&plan) {
             state.config_mut().options_mut().execution.target_partitions = 1;
         }
         let plan = state.query_planner().create_physical_plan(&plan, &state).await?;
+        let schema = typed(&written, &plan.schema());
         let partitions = collect_partitioned(plan, state.task_ctx()).await?;
         Ok((schema, partitions.into_iter().flatten().collect()))
     }
+}
+
+/// The columns as they were written, each of the type that the plan gives it: expressions of several types are widened
+/// to one that holds them all only when the plan is made.
+fn typed(written: &Schema, made: &Schema) -> SchemaRef {
+    let fields = written.fields().iter().zip(made.fields()).map(|(written, made)| {
+        let field = arrow::datatypes::Field::new(written.name(), made.data_type().clone(), true);
+        field.with_metadata(written.metadata().clone())
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// Queries, and what tells of tables and plans.

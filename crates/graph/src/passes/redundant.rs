@@ -14,6 +14,10 @@ pub(super) fn run(_: &LogicalGraph, _: &Surroundings, draft: &mut Draft) {
         for edge in draft.nodes.iter_mut().flat_map(|node| node.edges_mut()) {
             if edge.from == table {
                 edge.from = input.from;
+                if input.route != Route::Straight {
+                    edge.route = input.route.clone();
+                    edge.settings = input.settings.clone();
+                }
             }
         }
         draft.nodes.remove(table);

@@ -91,7 +91,11 @@ impl Reader<'_> {
         self.draft.sections.push(Section { column: column.to_string(), count });
         let section = self.draft.sections.len() - 1;
         let inside = Inside { section, column: Some(column.to_string()), ended: false };
-        Flow { inside: Some(inside), ..self.input(node, 0).clone() }
+        let flow = Flow { inside: Some(inside), ..self.input(node, 0).clone() };
+        // Rows are split even if nothing in the section can be: a row without a value in the column is dropped.
+        let edge = self.edge(&flow, Some(section));
+        let gate = self.add(node, PlanOperator::PrivateTable, Some(section), vec![vec![edge]]);
+        Flow { node: gate, settings: EdgeSettings::default(), ..flow }
     }
 
     /// A public table is never split: what several writers or parts give it is merged into one append an epoch.

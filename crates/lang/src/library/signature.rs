@@ -35,7 +35,7 @@ impl Function {
             }
             let inner = part.strip_prefix('[').and_then(|part| part.strip_suffix(']'));
             let name = inner.unwrap_or(part).split('=').next().expect("a first part").trim();
-            signature.parameters.push(Parameter { name, optional: open || inner.is_some() });
+            signature.parameters.push(Parameter { name, optional: inner.is_some() });
         }
         signature
     }

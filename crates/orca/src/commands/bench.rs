@@ -152,7 +152,7 @@ fn print(figures: &Json, format: Format) {
 
 fn trades(arguments: &Kline) -> Result<Vec<Batch>, Failure> {
     let Some(path) = &arguments.data else {
-        return Ok(Market::new(42, arguments.symbols, arguments.rows, arguments.batch_rows).collect());
+        return Ok(Market::new(42, arguments.symbols.max(1), arguments.rows, arguments.batch_rows).collect());
     };
     let wrong = |error: connect::Error| Failure::new(error.to_string());
     let (schema, reader) = market::read(path, arguments.batch_rows).map_err(wrong)?;

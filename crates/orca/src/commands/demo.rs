@@ -111,7 +111,7 @@ pub fn demo(arguments: &Demo) -> Result<(), Failure> {
 fn day(arguments: &Demo) -> Result<(String, Vec<Batch>), Failure> {
     let Some(path) = &arguments.feed else {
         let batch_rows = (arguments.rows / 240).clamp(1, 10_000) as usize;
-        let market = Market::new(arguments.seed, arguments.symbols, arguments.rows, batch_rows);
+        let market = Market::new(arguments.seed, arguments.symbols.max(1), arguments.rows, batch_rows);
         return Ok((SCRIPT.to_string(), market.collect()));
     };
     let wrong = |error: connect::Error| Failure::new(error.to_string());

@@ -94,6 +94,9 @@ impl TableSpec {
         if let Some(field) = self.schema.fields().iter().find(|field| field.ty == Type::Void) {
             return wrong(format!("column without a type: column=`{}`", field.name));
         }
+        if let Some(field) = self.schema.field("_offset") {
+            return wrong(format!("the name is that of every table's own row numbers: column=`{}`", field.name));
+        }
         let (keys, times): (&[usize], &[usize]) = match &self.kind {
             TableKind::Plain => return Ok(()),
             TableKind::Keyed { keys } => (keys, &[]),
