@@ -102,7 +102,9 @@ fn run(name: &str, mut command: Command) -> Result<(), String> {
 }
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace is above xtask").to_path_buf()
+    // Asked when run, not when built: clones that share a target folder also share the built program.
+    let xtask = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where xtask is");
+    Path::new(&xtask).parent().expect("the workspace is above xtask").to_path_buf()
 }
 
 fn target() -> PathBuf {

@@ -5,7 +5,7 @@
 //! state of a key:
 //!          bound i64 | due i64
 //!          | given i64 | since i64                      if open windows are given out
-//!          | count u32 | (pane end i64 | aggregates)*   the panes, from the oldest on
+//!          | count u32 | (pane end i64 | sealed u8 | aggregates)*   the panes, from the oldest on
 //!          | (kept u8 | aggregates if kept)*            one for each window size, if last results fill
 //! option:  given u8 | i64
 //! ```
@@ -21,7 +21,7 @@ use data::Paged;
 use lang::function::NO_SLOT;
 use lang::{Diagnostic, WindowStates};
 
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 
 /// A picture of the state.
 pub(crate) struct FrozenTimeSeries {
@@ -70,7 +70,9 @@ impl FrozenTimeSeries {
         }
         put_u32(bytes, slots.len() as u32);
         for &slot in slots.iter().rev() {
-            put_i64(bytes, self.panes[slot as usize].end);
+            let pane = self.panes[slot as usize];
+            put_i64(bytes, pane.end);
+            bytes.push(pane.sealed as u8);
             self.program.encode(slot, bytes);
         }
         if let Some(kept) = &self.kept {
@@ -125,8 +127,10 @@ impl TimeSeries {
         let (mut end, mut slot) = (i64::MIN, NO_SLOT);
         for _ in 0..take_u32(bytes)? {
             end = take_i64(bytes)?;
+            let sealed = take_u8(bytes)? != 0;
             let older = std::mem::replace(&mut slot, self.decode_slot_at(end, bytes)?);
-            self.windows.panes[slot as usize].older = older;
+            let pane = &mut self.windows.panes[slot as usize];
+            (pane.older, pane.sealed) = (older, sealed);
         }
         self.windows.keys[key as usize] = KeyWindows { bound, end, due, slot };
         if self.windows.rules.keeps_last {
@@ -142,7 +146,7 @@ impl TimeSeries {
 
     fn decode_slot_at(&mut self, end: i64, bytes: &mut &[u8]) -> Result<u32, Diagnostic> {
         let slot = self.windows.take_slot();
-        self.windows.panes[slot as usize] = Pane { end, older: NO_SLOT };
+        self.windows.panes[slot as usize] = Pane { end, older: NO_SLOT, sealed: false };
         self.program.grow(self.windows.panes.len());
         self.program.decode(slot, bytes)?;
         Ok(slot)

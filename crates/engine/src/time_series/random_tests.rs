@@ -71,7 +71,8 @@ fn oracle(rows: &Batch, size: i64, step: i64, delay: i64, shift: i64) -> Vec<(i6
         let time = time - shift;
         let place = newest.iter().position(|(other, _)| *other == key);
         if let Some(before) = place.map(|place| newest[place].1) {
-            if time < if delay == 0 { before } else { grid_end(before - delay) } {
+            // Out of order, a row may come as long as a window that it belongs to is open.
+            if time < if delay == 0 { before } else { grid_end(before - delay) + step - size } {
                 continue;
             }
             let mut end = grid_end(before - delay) + step;

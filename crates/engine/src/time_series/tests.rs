@@ -304,6 +304,27 @@ fn a_delay_longer_than_the_step_keeps_several_windows_open() {
 }
 
 #[test]
+fn a_late_row_counts_in_the_overlapping_windows_that_are_still_open_and_only_there() {
+    check(
+        PLAIN,
+        "timeSeriesEngine(20, 10, <[sum(volume)]>, `time, acceptedDelay=5)",
+        "
+        time                     volume
+        2024.01.01T10:00:00.012  1
+        2024.01.01T10:00:00.026  2
+        2024.01.01T10:00:00.013  4
+        2024.01.01T10:00:00.009  8
+        2024.01.01T10:00:00.036  16
+        ",
+        "
+        time                     sum_volume
+        2024.01.01T10:00:00.020  1
+        2024.01.01T10:00:00.030  7
+        ",
+    );
+}
+
+#[test]
 fn each_row_forces_one_pending_window_of_each_other_key() {
     check(
         &[("time", Type::Datetime), ("sym", Type::Symbol), ("volume", Type::Int)],

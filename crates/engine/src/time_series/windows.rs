@@ -52,6 +52,9 @@ pub(crate) struct Pane {
     pub(crate) end: i64,
     /// The pane before it.
     pub(crate) older: u32,
+    /// Has a window with it been closed? Rows that come later go to another pane of the same end, since what a window
+    /// gives must not depend on when it is given.
+    pub(crate) sealed: bool,
 }
 
 /// What has been given out of a window that is still open.
@@ -192,7 +195,7 @@ impl Windows {
     pub(crate) fn take_slot(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             let slot = self.panes.len();
-            self.panes.grow(slot + 1, Pane { end: i64::MIN, older: NO_SLOT });
+            self.panes.grow(slot + 1, Pane { end: i64::MIN, older: NO_SLOT, sealed: false });
             u32::try_from(slot).ok().filter(|&slot| slot != NO_SLOT).expect("fewer panes than 32-bit numbers")
         })
     }
@@ -268,7 +271,7 @@ impl Windows {
         }
         let slot = self.take_slot();
         let windows = &mut self.keys[key as usize];
-        self.panes[slot as usize] = Pane { end, older: windows.slot };
+        self.panes[slot as usize] = Pane { end, older: windows.slot, sealed: false };
         (windows.slot, windows.end) = (slot, end);
         if windows.due == NEVER {
             windows.due = self.grid.window_end(time);
@@ -280,11 +283,10 @@ impl Windows {
         self.grid.lay(time + self.rules.shift);
         let limit = time - self.rules.delay;
         self.close_until(place as i64, key, limit);
+        let longest = self.rules.longest;
         let windows = &mut self.keys[key as usize];
-        if limit.saturating_sub(self.grid.step) >= windows.bound {
-            // Windows without rows are closed all the same.
-            windows.bound = windows.bound.max(self.grid.window_end(limit) - self.grid.step);
-        }
+        // Windows without rows are closed all the same.
+        windows.bound = windows.bound.max(self.grid.window_end(limit) - longest);
         let end = if time < windows.end && time >= windows.end - self.grid.pane {
             windows.end
         } else {
@@ -297,18 +299,20 @@ impl Windows {
         while slot != NO_SLOT && self.panes[slot as usize].end > end {
             (newer, slot) = (slot, self.panes[slot as usize].older);
         }
-        if slot != NO_SLOT && self.panes[slot as usize].end == end {
+        if slot != NO_SLOT && self.panes[slot as usize].end == end && !self.panes[slot as usize].sealed {
             return Fate::Slot(slot);
         }
         let new = self.take_slot();
-        self.panes[new as usize] = Pane { end, older: slot };
+        self.panes[new as usize] = Pane { end, older: slot, sealed: false };
         let windows = &mut self.keys[key as usize];
         if newer == NO_SLOT {
             (windows.slot, windows.end) = (new, end);
         } else {
             self.panes[newer as usize].older = new;
         }
-        windows.due = windows.due.min(self.grid.window_end(time));
+        // A window that was closed is not opened again.
+        let next = windows.bound + longest;
+        windows.due = windows.due.min(self.grid.window_end(time).max(next));
         Fate::Slot(new)
     }
 
@@ -329,7 +333,9 @@ impl Windows {
     fn close_next(&mut self, cause: i64, key: u32) {
         let windows = &mut self.keys[key as usize];
         let (end, step, longest) = (windows.due, self.grid.step, self.rules.longest);
-        windows.bound = windows.bound.max(end);
+        // Out of order, rows may come as late as the next window reaches back.
+        let bound = if self.rules.disorder { end + step - longest } else { end };
+        windows.bound = windows.bound.max(bound);
         let from = self.members.len();
         // The list is walked from the newest pane to the oldest; those that the next window does not reach are cut off.
         let (mut slot, mut kept) = (windows.slot, NO_SLOT);
@@ -337,6 +343,9 @@ impl Windows {
             let pane = self.panes[slot as usize];
             if pane.end <= end && pane.end > end - longest {
                 self.members.push(slot);
+                if self.rules.disorder {
+                    self.panes[slot as usize].sealed = true;
+                }
             }
             if pane.end <= end + step - longest {
                 self.expired.push(slot);
