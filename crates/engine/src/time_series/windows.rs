@@ -5,7 +5,9 @@
 //!
 //! Invariants:
 //! - A window is closed once, and a row before the bound of its key is late: it changes nothing.
-//! - A pane is opened by a row and never empty. The panes of a key are a list, the newest first.
+//! - A pane is opened by a row and never empty. The panes of a key are a list, the newest first; several may have one
+//!   end, of which only the first may be unsealed.
+//! - With an accepted delay, a row that a closed window could have held never reaches a pane of that window.
 //! - A pane's slot is reused only after the windows it is part of have been given out.
 
 use super::grid::Grid;
