@@ -22,6 +22,12 @@ impl Field {
     pub fn new(name: impl Into<Arc<str>>, ty: Type) -> Field {
         Field { name: name.into(), ty }
     }
+
+    /// The Arrow field, which keeps the script type in its metadata.
+    pub fn to_arrow(&self) -> arrow_schema::Field {
+        arrow_schema::Field::new(&*self.name, self.ty.to_arrow(), true)
+            .with_metadata(HashMap::from([(SCRIPT_TYPE.to_string(), self.ty.to_string())]))
+    }
 }
 
 /// The columns of a table, in order; no two have the same name.
@@ -94,11 +100,7 @@ impl Schema {
 
     /// The Arrow schema; each field names its script type in its metadata.
     pub fn to_arrow(&self) -> arrow_schema::Schema {
-        let fields = self.fields.iter().map(|field| {
-            arrow_schema::Field::new(&*field.name, field.ty.to_arrow(), true)
-                .with_metadata(HashMap::from([(SCRIPT_TYPE.to_string(), field.ty.to_string())]))
-        });
-        arrow_schema::Schema::new(fields.collect::<Vec<_>>())
+        arrow_schema::Schema::new(self.fields.iter().map(Field::to_arrow).collect::<Vec<_>>())
     }
 
     /// The schema of an Arrow schema: the script type a field names, else the nearest one.

@@ -1,22 +1,9 @@
 //! Why a master refuses a request.
 
+pub use env::Kind;
+
 use crate::life::{GraphEvent, GraphState};
 use graph::FullName;
-
-/// What a caller can do about an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Ask otherwise.
-    Invalid,
-    /// There is no such thing.
-    NotFound,
-    /// It clashes with what there is.
-    Conflict,
-    /// Try again later.
-    Unavailable,
-    /// Stored data are not what they ought to be.
-    Data,
-}
 
 /// Why a request was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

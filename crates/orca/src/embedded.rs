@@ -3,13 +3,14 @@
 //! Master and worker speak only through the messages of `wire`: this loop hands them on, and stores what the master
 //! wants stored before anything acts on it.
 
-use crate::commands::Failure;
+use crate::failure::Failure;
 use crate::platform::Platform;
+use crate::script_session::{Listener, ScriptSession, terminal};
 use crate::store::Store;
 use crate::tables::Tables;
 use data::Batch;
-use env::{Clock, Disk, FolderLock, RealClock, RealDisk};
-use graph::{FullName, GraphCalls, NameKind, NodeInfo, NodeRole};
+use env::{Clock, Disk, FolderLock, Kind, RealClock, RealDisk};
+use graph::{FullName, NameKind, NodeInfo, NodeRole};
 use lang::{Diagnostic, Source, Value};
 use master::{Effect, Event, Master, Request, RequestId};
 use parking_lot::Mutex;
@@ -89,14 +90,14 @@ pub(crate) struct Control {
 
 impl Control {
     /// Has the master take a request; gives its reply when all that follows from it is done.
-    pub(crate) fn request(&mut self, request: Request) -> Result<(), String> {
+    pub(crate) fn request(&mut self, request: Request) -> Result<(), Failure> {
         self.requests += 1;
         let id = RequestId(self.requests);
         let effects = self.master.handle(Event::Request(id, request));
-        let replies = self.carry_out(effects)?;
+        let replies = self.carry_out(effects).map_err(stored)?;
         let reply = replies.into_iter().find(|(reply, _)| *reply == id);
         let (_, reply) = reply.expect("in one process a request is answered when nothing is under way");
-        reply.map_err(|error| error.to_string())
+        Ok(reply?)
     }
 
     /// Tells the master of graphs that failed since the last call.
@@ -139,11 +140,12 @@ impl Control {
 pub struct Embedded {
     control: Arc<Mutex<Control>>,
     scheduler: Arc<Scheduler>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    has_threads: bool,
     catalog: Arc<Tables>,
     queries: OnceLock<query::Session>,
-    calls: Mutex<GraphCalls<Platform>>,
-    session: Mutex<lang::Session>,
+    clock: Arc<dyn Clock>,
+    session: Mutex<ScriptSession>,
     /// The data folder is this process's own as long as it lives.
     _lock: Option<FolderLock>,
 }
@@ -154,12 +156,12 @@ impl Embedded {
         let disk: Option<Arc<dyn Disk>> = match (&options.data_dir, options.log) {
             (None, _) | (_, LogMode::Off) => None,
             (Some(folder), _) => {
-                let disk = RealDisk::new(folder).map_err(|error| Failure::new(error.to_string()))?;
+                let disk = RealDisk::new(folder)?;
                 Some(Arc::new(disk))
             }
         };
         let lock = match (&disk, &options.data_dir) {
-            (Some(_), Some(folder)) => Some(FolderLock::take(folder).map_err(|error| Failure::new(error.to_string()))?),
+            (Some(_), Some(folder)) => Some(FolderLock::take(folder)?),
             _ => None,
         };
         let flush = match options.log {
@@ -182,10 +184,9 @@ impl Embedded {
         let world = World { disk: disk.clone(), clock: clock.clone(), scheduler: scheduler.clone(), flush };
         let worker = Worker::new(world).map_err(Failure::new)?;
         let store = Store::open(disk).map_err(Failure::new)?;
-        let (master, effects) =
-            Master::new(vec![node()], store.records()).map_err(|error| Failure::new(error.to_string()))?;
+        let (master, effects) = Master::new(vec![node()], store.records())?;
         let mut control = Control { master, worker, store, requests: 0, failed: vec![] };
-        control.carry_out(effects).map_err(Failure::new)?;
+        control.carry_out(effects).map_err(stored)?;
         let tables: Vec<_> = control.master.tables().map(|table| table.record.clone()).collect();
         for table in tables {
             for answer in control.deliver(ToWorker::CreateTable(table)) {
@@ -205,34 +206,55 @@ impl Embedded {
             thread.spawn(move || scheduler.work())
         });
         let threads = pool.collect::<Result<Vec<_>, _>>()?;
-        let platform = Platform::new(control.clone(), scheduler.clone(), clock);
+        let platform = Platform::new(control.clone(), scheduler.clone(), clock.clone(), terminal());
         Ok(Embedded {
             scheduler,
-            threads,
+            has_threads: !threads.is_empty(),
+            threads: Mutex::new(threads),
             catalog: Arc::new(Tables::new(control.clone())),
             queries: OnceLock::new(),
-            calls: Mutex::new(GraphCalls::new(platform)),
-            session: Mutex::new(lang::Session::new()),
+            session: Mutex::new(ScriptSession::new(platform)),
+            clock,
             control,
             _lock: None,
         })
     }
 
-    /// Runs a script.
+    /// A session of scripts of its own, which says to `listener` what its scripts say.
+    pub fn session(&self, listener: Listener) -> ScriptSession {
+        let (control, scheduler) = (self.control.clone(), self.scheduler.clone());
+        ScriptSession::new(Platform::new(control, scheduler, self.clock.clone(), listener))
+    }
+
+    /// Runs a script in the process's own session.
     pub fn run_script(&self, source: &Arc<Source>) -> Result<Value, Failure> {
-        Ok(self.calls.lock().run(&mut self.session.lock(), source)?)
+        self.session.lock().run(source)
     }
 
     /// A public table; a bare name belongs to the script's current catalog.
     pub fn table(&self, name: &str) -> Result<Arc<Table>, Failure> {
-        let current = self.calls.lock().catalog().map(String::from);
-        let full = FullName::resolve(name, NameKind::Table, current.as_deref());
-        let full = full.map_err(|error| Failure::new(error.to_string()))?;
+        let current = self.session.lock().catalog().map(String::from);
+        self.table_of(&self.table_name(name, current.as_deref())?)
+    }
+
+    /// The full name of a public table; a bare one belongs to the given catalog, else to the only one there is.
+    pub fn table_name(&self, name: &str, catalog: Option<&str>) -> Result<FullName, Failure> {
+        let catalogs = self.control.lock().master.catalogs();
+        let only = match catalogs.as_slice() {
+            [only] => Some(only.as_str()),
+            _ => None,
+        };
+        FullName::resolve(name, NameKind::Table, catalog.or(only)).map_err(|error| Failure::new(error.to_string()))
+    }
+
+    /// A public table by its full name.
+    pub fn table_of(&self, full: &FullName) -> Result<Arc<Table>, Failure> {
         let control = self.control.lock();
-        control.worker.table(&full).ok_or_else(|| {
+        control.worker.table(full).ok_or_else(|| {
             let known: Vec<String> = control.worker.tables().map(|(name, _)| name.to_string()).collect();
-            let error = Diagnostic::new(format!("no such table: table=`{full}`"));
-            Failure::from(error.suggest(&full.to_string(), known.iter().map(String::as_str)))
+            let near = lang::nearest(&full.to_string(), known.iter().map(String::as_str)).map(str::to_string);
+            let mend = near.map_or(String::new(), |near| format!(" (did you mean `{near}`?)"));
+            Failure::of(Kind::NotFound, format!("no such table: table=`{full}`{mend}"))
         })
     }
 
@@ -243,7 +265,7 @@ impl Embedded {
         for (place, (table, file)) in feeds.iter().enumerate() {
             let table = self.table(table)?;
             let reader = connect::open(file, table.schema(), feeding.batch_rows);
-            let reader = reader.map_err(|error| Failure::new(error.to_string()))?;
+            let reader = reader?;
             let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             // Which of the feeds of its table it is, so that other tables' feeds may come and go.
             let place = feeds[..place].iter().filter(|(other, _)| *other == feeds[place].0).count();
@@ -253,7 +275,7 @@ impl Embedded {
             None => {
                 for (table, writer, reader) in targets {
                     for (piece, batch) in reader.enumerate() {
-                        let batch = batch.map_err(|error| Failure::new(error.to_string()))?;
+                        let batch = batch?;
                         self.append(&table, &writer, piece as u64 + 1, &batch)?;
                     }
                     self.wait()?;
@@ -266,9 +288,9 @@ impl Embedded {
                     tables.push((table, writer, 0));
                     readers.push(reader);
                 }
-                let merged = connect::interleave(readers, column).map_err(|error| Failure::new(error.to_string()))?;
+                let merged = connect::interleave(readers, column)?;
                 for run in merged {
-                    let (file, batch) = run.map_err(|error| Failure::new(error.to_string()))?;
+                    let (file, batch) = run?;
                     let (table, writer, piece) = &mut tables[file];
                     *piece += 1;
                     self.append(table, writer, *piece, &batch)?;
@@ -281,16 +303,16 @@ impl Embedded {
     /// Appends rows as this writer's piece of this number.
     pub fn append(&self, table: &Table, writer: &Writer, piece: u64, batch: &Batch) -> Result<(), Failure> {
         let check = stream::check_of(batch);
-        table.append(writer, piece, check, batch).map_err(|error| Failure::new(error.to_string()))?;
+        table.append(writer, piece, check, batch)?;
         self.make_room();
         Ok(())
     }
 
     /// Helps with the work while more rows wait than may.
     pub fn make_room(&self) {
-        while self.scheduler.waiting_rows() > WAITING_ROWS_MAX || self.threads.is_empty() {
+        while self.scheduler.waiting_rows() > WAITING_ROWS_MAX || !self.has_threads {
             if !self.scheduler.turn() {
-                if self.threads.is_empty() {
+                if !self.has_threads {
                     return;
                 }
                 self.scheduler.rest();
@@ -300,12 +322,9 @@ impl Embedded {
 
     /// Waits until every graph has processed every row that was appended; an error if one has failed.
     pub fn wait(&self) -> Result<(), Failure> {
-        if self.threads.is_empty() {
-            self.scheduler.run();
-        }
-        self.scheduler.wait();
-        let mut control = self.control.lock();
-        control.report_failures().map_err(Failure::new)?;
+        self.settle();
+        self.notice_failures()?;
+        let control = self.control.lock();
         let failed = control.failed.iter().find_map(|graph| control.master.graph(graph));
         match failed {
             Some(graph) => {
@@ -314,6 +333,16 @@ impl Embedded {
             }
             None => Ok(()),
         }
+    }
+
+    /// Stores which graphs have failed since it was asked last, and gives them and why.
+    pub fn notice_failures(&self) -> Result<Vec<(FullName, String)>, Failure> {
+        let mut control = self.control.lock();
+        let known = control.failed.len();
+        control.report_failures().map_err(stored)?;
+        let reason = |graph: &FullName| control.master.graph(graph).and_then(|entry| entry.reason.clone());
+        let news = control.failed[known..].iter();
+        Ok(news.map(|graph| (graph.clone(), reason(graph).unwrap_or_default())).collect())
     }
 
     /// Takes one turn of a graph on this thread; false if there is none to take.
@@ -334,8 +363,38 @@ impl Embedded {
 
     /// Answers a query.
     pub fn query(&self, sql: &str) -> Result<query::Answer, Failure> {
-        let queries = self.queries.get_or_init(|| query::Session::new(self.catalog.clone(), None));
-        queries.query(sql).map_err(|error| Failure::new(error.to_string()))
+        Ok(self.queries().query(sql)?)
+    }
+
+    /// What answers queries.
+    pub fn queries(&self) -> &query::Session {
+        self.queries.get_or_init(|| query::Session::new(self.catalog.clone(), None))
+    }
+
+    /// Has the master take a request, and waits until it is done.
+    pub fn request(&self, request: Request) -> Result<(), Failure> {
+        if let Request::DropGraph { .. } | Request::StopGraph(_) = &request {
+            // What was appended before goes through.
+            self.settle();
+        }
+        self.control.lock().request(request)
+    }
+
+    /// What the master knows, for as long as `look` takes.
+    pub fn with_master<T>(&self, look: impl FnOnce(&Master) -> T) -> T {
+        look(&self.control.lock().master)
+    }
+
+    /// The graphs that run here, for as long as `look` takes.
+    pub fn with_worker<T>(&self, look: impl FnOnce(&Worker) -> T) -> T {
+        look(&self.control.lock().worker)
+    }
+
+    fn settle(&self) {
+        if !self.has_threads {
+            self.scheduler.run();
+        }
+        self.scheduler.wait();
     }
 
     /// Every graph that is there, explained: its plan, placement, actions and facts.
@@ -359,9 +418,14 @@ impl Embedded {
     }
 
     /// Ends it: graphs come to rest.
-    pub fn close(mut self) {
+    pub fn close(self) {
+        self.rest();
+    }
+
+    /// Graphs come to rest; rows that are appended from now on wait for the next start.
+    pub fn rest(&self) {
         self.scheduler.shut();
-        for thread in self.threads.drain(..) {
+        for thread in self.threads.lock().drain(..) {
             // A pool thread that broke off has told why already.
             let _ = thread.join();
         }
@@ -375,6 +439,11 @@ pub fn check_script(source: &Arc<Source>) -> Result<Vec<Diagnostic>, Failure> {
     let found = orca.run_script(source);
     orca.close();
     Ok(found.err().map(Failure::into_diagnostics).unwrap_or_default())
+}
+
+/// What could not be stored.
+fn stored(reason: String) -> Failure {
+    Failure::of(Kind::Unavailable, reason)
 }
 
 /// The world of a user function that runs in a graph: it sees nothing.

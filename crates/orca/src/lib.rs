@@ -2,8 +2,12 @@
 
 pub mod commands;
 pub mod embedded;
+pub mod failure;
 pub mod market;
 mod platform;
 mod report;
+pub mod script_session;
+pub mod server;
+pub mod settings;
 mod store;
 mod tables;

@@ -1,6 +1,7 @@
 //! What scripts do to this process: the calls of a script as requests to the master.
 
 use crate::embedded::Control;
+use crate::script_session::{Listener, Said};
 use data::Batch;
 use env::Clock;
 use graph::{FullName, LogicalGraph, NewTable, StoredGraph, Submission, TableInfo};
@@ -16,16 +17,22 @@ pub struct Platform {
     control: Arc<Mutex<Control>>,
     scheduler: Arc<Scheduler>,
     clock: Arc<dyn Clock>,
+    listener: Listener,
 }
 
 impl Platform {
-    /// The platform of this process.
-    pub(crate) fn new(control: Arc<Mutex<Control>>, scheduler: Arc<Scheduler>, clock: Arc<dyn Clock>) -> Platform {
-        Platform { control, scheduler, clock }
+    /// The platform of one session of this process.
+    pub(crate) fn new(
+        control: Arc<Mutex<Control>>,
+        scheduler: Arc<Scheduler>,
+        clock: Arc<dyn Clock>,
+        listener: Listener,
+    ) -> Platform {
+        Platform { control, scheduler, clock, listener }
     }
 
     fn request(&self, request: Request) -> Result<(), Diagnostic> {
-        self.control.lock().request(request).map_err(Diagnostic::new)
+        self.control.lock().request(request).map_err(|failure| Diagnostic::new(failure.to_string()))
     }
 }
 
@@ -110,11 +117,11 @@ impl graph::Platform for Platform {
     }
 
     fn print(&mut self, text: &str) {
-        println!("{text}");
+        (self.listener)(Said::Printed(text.to_string()));
     }
 
     fn warn(&mut self, warning: &Diagnostic) {
-        eprintln!("warning: {warning}");
+        (self.listener)(Said::Warned(warning.to_string()));
     }
 
     fn now(&mut self) -> Option<i64> {

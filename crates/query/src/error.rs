@@ -1,26 +1,14 @@
 //! Why a query was refused or failed.
 
+pub use env::Kind;
+
+use crate::functions;
 use datafusion::common::{Column, DataFusionError, SchemaError};
 use lang::nearest;
 use std::fmt;
 
 /// The result of a query.
 pub type Result<T> = std::result::Result<T, Error>;
-
-/// What the caller can do about an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Ask otherwise.
-    Invalid,
-    /// Name something that exists.
-    NotFound,
-    /// Look at the rows: the query is well formed, a value is not.
-    Data,
-    /// Try again when there is more room.
-    Unavailable,
-    /// Report it.
-    Internal,
-}
 
 /// A place in the text of a query; both count from 1, columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,6 +116,10 @@ impl Error {
                 other => Error::Invalid { reason: lower(&other.to_string()), place: span },
             },
             DataFusionError::Plan(reason) => match unknown_function(reason) {
+                Some((name, _)) if functions::needs_order(&name) => Error::Invalid {
+                    reason: format!("a function of rows in order needs OVER: function=`{name}`"),
+                    place: place(&name),
+                },
                 Some((name, near)) => Error::Unknown { what: "function", near, place: place(&name), name },
                 None => Error::Invalid { reason: lower(reason), place: span },
             },

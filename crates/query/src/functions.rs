@@ -14,7 +14,7 @@ mod window;
 use crate::session::type_of;
 use arrow::array::ArrayRef;
 use arrow::compute::cast;
-use arrow::datatypes::{Field, FieldRef};
+use arrow::datatypes::{DataType, Field, FieldRef, IntervalMonthDayNano};
 use data::{Column, Scalar, Schema, Type};
 use datafusion::common::{DataFusionError, Result, ScalarValue, plan_err};
 use datafusion::execution::session_state::SessionStateBuilder;
@@ -93,6 +93,12 @@ pub(crate) fn register(
     builder
 }
 
+/// Has SQL this name for a state function of the library?
+pub(crate) fn needs_order(name: &str) -> bool {
+    let mut states = library::all().filter(|function| matches!(function.form(1), Form::State(_)));
+    states.any(|function| function.name.eq_ignore_ascii_case(name))
+}
+
 /// One function of the library as DataFusion knows it: by its name in small letters, taking any arguments. What these
 /// must be the library itself checks.
 struct Entry {
@@ -139,19 +145,29 @@ impl Entry {
         self.arguments(fields, exprs.iter().map(|expr| expr.downcast_ref::<Literal>().map(Literal::value)))
     }
 
-    /// The arguments of a call of which the types alone are known, to learn the type of its result. As no such type
-    /// hangs on the value of a setting, 2 stands for numbers; other settings are left out.
-    fn typed_arguments(&self, fields: &[FieldRef]) -> Result<Vec<Argument>> {
-        let argument = |(place, field): (usize, &FieldRef)| {
-            let argument = of(field);
-            Some(match argument.ty {
-                _ if self.parameters.by_row(place) => argument,
-                ty if ty.is_float() => Argument::constant(Value::Scalar(ty, 2.0.into())),
-                ty if ty.is_integer() => Argument::constant(Value::Scalar(ty, 2.into())),
-                _ => Argument::left_out(),
-            })
-        };
-        self.arranged(fields.iter().enumerate().map(argument).collect())
+    /// Binds a call of which the types of the arguments alone are known, to learn the type of its result. As no such
+    /// type hangs on the value of a setting, the first of [`STAND_INS`] that is legal stands for those that are numbers
+    /// or lengths of time; other settings are left out.
+    fn bind_typed<T>(&self, fields: &[FieldRef], bind: impl Fn(&[Argument]) -> Result<T>) -> Result<T> {
+        let mut refused = None;
+        for stand_in in STAND_INS {
+            let argument = |(place, field): (usize, &FieldRef)| {
+                let argument = of(field);
+                Some(match argument.ty {
+                    _ if self.parameters.by_row(place) => argument,
+                    _ if is_interval(field) => Argument::constant(Value::Duration(1, stand_in.unit.into())),
+                    ty if ty.is_float() => Argument::constant(Value::Scalar(ty, stand_in.number.into())),
+                    ty if ty.is_integer() => Argument::constant(Value::Scalar(ty, (stand_in.number as i64).into())),
+                    _ => Argument::left_out(),
+                })
+            };
+            let arguments = self.arranged(fields.iter().enumerate().map(argument).collect())?;
+            match bind(&arguments) {
+                Ok(bound) => return Ok(bound),
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        Err(refused.expect("there are stand-ins"))
     }
 
     fn arranged(&self, arguments: Vec<Option<Argument>>) -> Result<Vec<Argument>> {
@@ -205,12 +221,30 @@ impl Hash for Entry {
     }
 }
 
+/// What stands for a setting of unknown value.
+struct StandIn {
+    number: f64,
+    unit: &'static str,
+}
+
+/// Together they suit all settings: windows and levels, periods of at least 2, factors from 0 to 1; stretches of any time
+/// type.
+const STAND_INS: [StandIn; 3] =
+    [StandIn { number: 2.0, unit: "d" }, StandIn { number: 1.0, unit: "M" }, StandIn { number: 0.5, unit: "s" }];
+
 fn of(field: &Field) -> Argument {
     Argument::of(type_of(field))
 }
 
+fn is_interval(field: &Field) -> bool {
+    matches!(field.data_type(), DataType::Interval(_))
+}
+
 /// A constant as a value of the language.
 fn value(field: &Field, constant: &ScalarValue) -> Result<Value> {
+    if let ScalarValue::IntervalMonthDayNano(Some(interval)) = constant {
+        return duration(interval);
+    }
     let ty = type_of(field);
     Ok(match column(ty, &constant.to_array()?)?.get(0) {
         Scalar::List(elements) => Value::Vector(elements.as_ref().clone()),
@@ -218,8 +252,61 @@ fn value(field: &Field, constant: &ScalarValue) -> Result<Value> {
     })
 }
 
+/// `interval '3 seconds'` is the language's `3s`.
+fn duration(interval: &IntervalMonthDayNano) -> Result<Value> {
+    let (count, unit) = match (interval.months, interval.days, interval.nanoseconds) {
+        (months, 0, 0) if months != 0 => (months.into(), "M"),
+        (0, days, 0) if days != 0 => (days.into(), "d"),
+        (0, 0, ns) if ns % 1_000_000_000 == 0 => (ns / 1_000_000_000, "s"),
+        (0, 0, ns) if ns % 1_000_000 == 0 => (ns / 1_000_000, "ms"),
+        (0, 0, ns) => (ns, "ns"),
+        _ => return plan_err!("an interval of months, of days, or of hours and smaller units is wanted"),
+    };
+    Ok(Value::Duration(count, unit.into()))
+}
+
 fn column(ty: Type, array: &ArrayRef) -> Result<Column> {
     let wanted = ty.to_arrow();
     let array = if *array.data_type() == wanted { array.clone() } else { cast(array, &wanted)? };
     Column::from_arrow(ty, &array).map_err(|error| DataFusionError::Execution(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::datatypes::{IntervalUnit, TimeUnit};
+
+    /// The types of the arguments of a function's example, rows as `rows`.
+    fn fields(entry: &Entry, rows: &DataType) -> Vec<FieldRef> {
+        let (_, call) = entry.function.example.0.split_once('(').expect("an example is a call");
+        let arguments = call.trim_end_matches(')').split(", ").enumerate();
+        let ty = |(place, text): (usize, &str)| match text {
+            _ if entry.parameters.by_row(place) && place == 0 => rows.clone(),
+            _ if entry.parameters.by_row(place) => DataType::Float64,
+            _ if text.parse::<i64>().is_ok() => DataType::Int64,
+            _ if text.parse::<f64>().is_ok() => DataType::Float64,
+            _ if text.starts_with(|letter: char| letter.is_ascii_digit()) => {
+                DataType::Interval(IntervalUnit::MonthDayNano)
+            }
+            _ => DataType::Utf8,
+        };
+        arguments.map(|argument| Arc::new(Field::new("x", ty(argument), true))).collect()
+    }
+
+    #[test]
+    fn stand_ins_suit_the_settings_of_every_function() {
+        let rows = [DataType::Float64, DataType::Int32, DataType::Timestamp(TimeUnit::Millisecond, None)];
+        let rows = [&rows[..], &[DataType::Utf8, DataType::Boolean]].concat();
+        for function in library::all() {
+            let entry = Entry::new(function);
+            let bind = |arguments: &[Argument]| match function.form(1) {
+                Form::State(bind) => bind(arguments).map(drop).map_err(|error| entry.refused(error)),
+                Form::Aggregate(bind) => bind(arguments).map(drop).map_err(|error| entry.refused(error)),
+                _ => Ok(()),
+            };
+            let bound = rows.iter().map(|rows| entry.bind_typed(&fields(&entry, rows), bind));
+            let errors: Vec<_> = bound.map_while(Result::err).collect();
+            assert!(errors.len() < rows.len(), "{}: {errors:?}", function.name);
+        }
+    }
 }

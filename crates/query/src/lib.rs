@@ -7,13 +7,18 @@
 
 mod catalog;
 mod error;
+mod filter;
 pub mod format;
 mod functions;
 mod names;
 mod order;
+mod prepared;
 mod provider;
 mod session;
 
 pub use catalog::{Catalog, DEFAULT_SCHEMA, MemoryScan, OFFSET, Picture, Scan};
 pub use error::{Error, Kind, Place, Result};
+pub use filter::Filter;
+pub use prepared::{Prepared, Rows};
+pub use provider::FullName;
 pub use session::{Answer, Session};

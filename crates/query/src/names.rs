@@ -55,10 +55,17 @@ pub(crate) struct Text {
 
 impl Text {
     pub(crate) fn read(sql: &str) -> Result<Text> {
-        let tokens = Tokenizer::new(&GenericDialect, sql).tokenize_with_location().map_err(|error| Error::Invalid {
+        let tokens = Tokenizer::new(&GenericDialect, sql).tokenize_with_location();
+        let mut tokens = tokens.map_err(|error| Error::Invalid {
             reason: error.message.to_lowercase(),
             place: Some(Place { line: error.location.line, column: error.location.column }),
         })?;
+        // Parameters without a number are numbered as they come.
+        let parameters = tokens.iter_mut().filter_map(|token| match &mut token.token {
+            Token::Placeholder(name) if name == "?" => Some(name),
+            _ => None,
+        });
+        parameters.enumerate().for_each(|(place, name)| *name = format!("${}", place + 1));
         Ok(Text { tokens })
     }
 
@@ -91,6 +98,13 @@ impl Text {
         let given = words.clone().zip(words.clone().skip(1)).filter(|(before, _)| before.keyword == Keyword::AS);
         given.map(|(_, word)| word).chain(words).for_each(|word| written.add(&word.value));
         written
+    }
+
+    /// The text, its words spelled as these names.
+    pub(crate) fn spelled_as(&self, names: &[String]) -> String {
+        let mut spelling = Spelling::default();
+        names.iter().for_each(|name| spelling.add(name));
+        self.respelled(&spelling).tokens.iter().map(|token| token.token.to_string()).collect()
     }
 
     fn respelled(&self, spelling: &Spelling) -> Text {

@@ -73,6 +73,14 @@ fn is_exact(aggregate: &Aggregate) -> bool {
     })
 }
 
+/// The plan as one partition, its rows in the order of its partitions.
+pub(crate) fn in_turn(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    match plan.output_partitioning().partition_count() {
+        1 => plan,
+        _ => Arc::new(InTurnExec::new(plan, None)),
+    }
+}
+
 /// Puts [`InTurnExec`] in the place of every merge of partitions that takes rows as they come.
 #[derive(Debug)]
 pub(crate) struct MergeInTurn;

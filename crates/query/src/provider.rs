@@ -34,8 +34,8 @@ pub(crate) fn own_case(known: Vec<String>, name: &str) -> Option<String> {
     known.into_iter().find(|known| known.to_lowercase() == lower)
 }
 
-/// The full name of a table, each part in its own case.
-pub(crate) type FullName = [String; 3];
+/// The full name of a table: catalog, schema and name, each in its own case.
+pub type FullName = [String; 3];
 
 /// The catalog as one query sees it.
 #[derive(Clone)]

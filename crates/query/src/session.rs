@@ -1,26 +1,28 @@
 //! A session: SQL in, rows out, on a pool of its own.
+//!
+//! A query is planned anew each time it runs, over the tables as they are then.
 
 use crate::catalog::{Catalog, DEFAULT_SCHEMA};
 use crate::error::{Error, Result};
 use crate::functions;
 use crate::names::{Headings, Text};
-use crate::order::{MergeInTurn, may_part};
-use crate::provider::{COLUMN_NAME, QueryCatalog};
-use arrow::array::{RecordBatch, RecordBatchOptions};
-use arrow::compute::cast;
-use arrow::datatypes::{Schema, SchemaRef};
-use data::{Field, Type};
-use datafusion::common::DataFusionError;
+use crate::order::MergeInTurn;
+use crate::prepared::{Planned, Prepared, Rows};
+use crate::provider::QueryCatalog;
+use arrow::array::RecordBatch;
+use arrow::datatypes::Schema;
+use data::{Field, Scalar, Type};
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_plan::collect_partitioned;
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::parser::Statement as Parsed;
 use datafusion::sql::sqlparser::ast::Statement;
+use futures::StreamExt;
 use lang::library;
 use std::sync::Arc;
 use std::sync::mpsc;
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
 
 /// The catalog of bare names where none is set and there is not just one.
 const ANY_CATALOG: &str = "orca";
@@ -44,16 +46,17 @@ impl Answer {
     }
 }
 
-/// Answers queries over a catalog.
+/// Answers queries over a catalog. A clone shares the pool.
+#[derive(Clone)]
 pub struct Session {
     shared: Arc<Shared>,
-    pool: Option<Runtime>,
+    default_catalog: Option<String>,
 }
 
 struct Shared {
     catalog: Arc<dyn Catalog>,
-    default_catalog: Option<String>,
     base: SessionState,
+    pool: Pool,
 }
 
 impl Session {
@@ -69,39 +72,156 @@ impl Session {
         default_catalog: Option<String>,
         partitions_max: usize,
     ) -> Session {
-        let pool = Builder::new_multi_thread()
-            .thread_name("query")
-            .thread_stack_size(STACK_BYTES)
-            .worker_threads(partitions_max.clamp(1, 8))
-            .build()
-            .expect("the system gives a few threads");
-        let base = base_state(partitions_max.max(1));
-        Session { shared: Arc::new(Shared { catalog, default_catalog, base }), pool: Some(pool) }
+        let (base, pool) = (base_state(partitions_max.max(1)), Pool::new(partitions_max.clamp(1, 8)));
+        Session { shared: Arc::new(Shared { catalog, base, pool }), default_catalog }
     }
 
-    /// The answer to one query. Blocks the calling thread; the work is done on the session's own.
+    /// The same session, its names without a catalog in this one.
+    pub fn in_catalog(&self, default_catalog: Option<String>) -> Session {
+        Session { shared: self.shared.clone(), default_catalog }
+    }
+
+    /// The tables.
+    pub fn catalog(&self) -> &Arc<dyn Catalog> {
+        &self.shared.catalog
+    }
+
+    /// The catalog that names without one belong to.
+    pub fn default_catalog(&self) -> String {
+        match (&self.default_catalog, self.shared.catalog.catalogs().as_slice()) {
+            (Some(name), _) => name.clone(),
+            (None, [only]) => only.clone(),
+            (None, _) => ANY_CATALOG.to_string(),
+        }
+    }
+
+    /// The whole answer to one query. Blocks the calling thread, which must not be one of an asynchronous pool.
     pub fn query(&self, sql: &str) -> Result<Answer> {
         let (answered, answer) = mpsc::sync_channel(1);
-        let (shared, sql) = (self.shared.clone(), sql.to_string());
-        let pool = self.pool.as_ref().expect("a session has its pool until it is dropped");
-        pool.spawn(async move {
+        let (session, sql) = (self.clone(), sql.to_string());
+        self.shared.pool.spawn(async move {
             // Nobody waits any more when the send fails.
-            let _ = answered.send(shared.answer(&sql).await);
+            let _ = answered.send(session.answer(&sql).await);
         });
-        answer.recv().unwrap_or_else(|_| Err(Error::Internal { reason: "the query's task broke off".into() }))
+        answer.recv().unwrap_or_else(|_| Err(broken_off()))
+    }
+
+    async fn answer(&self, sql: &str) -> Result<Answer> {
+        let planned = self.plan(sql).await?;
+        if planned.insert.is_some() {
+            return Err(Error::NotAQuery { statement: "insert".into() });
+        }
+        let (fields, mut rows) = planned.start(&[]).await?;
+        let mut batches = vec![];
+        while let Some(batch) = rows.next().await {
+            batches.push(batch?);
+        }
+        Ok(Answer { fields, batches })
+    }
+
+    /// The rows of a query, or of what an INSERT inserts, as they come.
+    pub async fn run(&self, sql: &str) -> Result<Rows> {
+        self.run_with(sql.to_string(), vec![]).await
+    }
+
+    /// What a query takes and gives. `$1` or `?` stands for a parameter.
+    pub async fn prepare(&self, sql: &str) -> Result<Prepared> {
+        let (session, sql) = (self.clone(), sql.to_string());
+        self.shared.pool.run(async move { Prepared::new(session, sql).await }).await
+    }
+
+    pub(crate) async fn run_with(&self, sql: String, parameters: Vec<(Type, Scalar)>) -> Result<Rows> {
+        let session = self.clone();
+        let start = async move {
+            let planned = session.plan(&sql).await?;
+            let insert = planned.insert.clone();
+            let (fields, rows) = planned.start(&parameters).await?;
+            Ok((insert, fields, rows))
+        };
+        let (insert, fields, rows) = self.shared.pool.run(start).await?;
+        Ok(Rows::new(insert, fields, rows, &self.shared.pool))
+    }
+
+    /// How a statement runs over the tables as they are now.
+    pub(crate) async fn plan(&self, sql: &str) -> Result<Planned> {
+        let text = Text::read(sql)?;
+        let written = text.parse()?;
+        check_is_legal(&written)?;
+        let headings = Headings::of(&written);
+        let default_catalog = self.default_catalog();
+        let base = &self.shared.base;
+        let is_function = |name: &str| base.table_functions().contains_key(name);
+        let (statement, spelling) = text.resolve(&*self.shared.catalog, &default_catalog, is_function)?;
+        let tables = QueryCatalog::new(self.shared.catalog.clone(), Arc::new(spelling));
+        let mut state =
+            SessionStateBuilder::new_from_existing(base.clone()).with_catalog_list(Arc::new(tables)).build();
+        let options = &mut state.config_mut().options_mut().catalog;
+        options.default_catalog = default_catalog.clone();
+        options.default_schema = DEFAULT_SCHEMA.to_string();
+        let plan = state.statement_to_plan(Parsed::Statement(Box::new(statement))).await;
+        let plan = plan.map_err(|error| Error::of(&error, |name| text.place(name)))?;
+        let (insert, plan) = match plan {
+            LogicalPlan::Dml(insert) => {
+                let name = insert.table_name.resolve(&default_catalog, DEFAULT_SCHEMA);
+                let name = [name.catalog, name.schema, name.table].map(|part| part.to_string());
+                (Some(name), insert.input.as_ref().clone())
+            }
+            plan => (None, plan),
+        };
+        Ok(Planned { text, headings, state, plan, insert })
     }
 }
 
-impl Drop for Session {
+/// The threads that queries run on.
+pub(crate) struct Pool {
+    runtime: Option<Runtime>,
+}
+
+impl Pool {
+    fn new(threads: usize) -> Pool {
+        let runtime = Builder::new_multi_thread()
+            .thread_name("query")
+            .thread_stack_size(STACK_BYTES)
+            .worker_threads(threads)
+            .build()
+            .expect("the system gives a few threads");
+        Pool { runtime: Some(runtime) }
+    }
+
+    pub(crate) fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+        self.runtime.as_ref().expect("a pool has its threads until it is dropped").spawn(work)
+    }
+
+    /// Does work on the pool; dropped, it ends the work.
+    async fn run<T: Send + 'static>(&self, work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
+        let mut work = AbortOnDrop(self.spawn(work));
+        (&mut work.0).await.unwrap_or_else(|_| Err(broken_off()))
+    }
+}
+
+impl Drop for Pool {
     fn drop(&mut self) {
-        if let Some(pool) = self.pool.take() {
+        if let Some(runtime) = self.runtime.take() {
             // A session may be dropped on a thread that must not wait.
-            pool.shutdown_background();
+            runtime.shutdown_background();
         }
     }
 }
 
-fn base_state(partitions_max: usize) -> SessionState {
+/// A task that nobody waits for any more is of no use.
+pub(crate) struct AbortOnDrop<T>(pub(crate) JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+pub(crate) fn broken_off() -> Error {
+    Error::Internal { reason: "the query's task broke off".into() }
+}
+
+pub(crate) fn base_state(partitions_max: usize) -> SessionState {
     let mut config = SessionConfig::new()
         .with_information_schema(true)
         .with_create_default_catalog_and_schema(false)
@@ -120,65 +240,8 @@ fn base_state(partitions_max: usize) -> SessionState {
     functions::register(builder, library::all()).build()
 }
 
-impl Shared {
-    async fn answer(&self, sql: &str) -> Result<Answer> {
-        let text = Text::read(sql)?;
-        let written = text.parse()?;
-        check_is_query(&written)?;
-        let headings = Headings::of(&written);
-        let default_catalog = self.default_catalog();
-        let is_function = |name: &str| self.base.table_functions().contains_key(name);
-        let (statement, spelling) = text.resolve(&*self.catalog, &default_catalog, is_function)?;
-        let tables = QueryCatalog::new(self.catalog.clone(), Arc::new(spelling));
-        let run = self.run(statement, tables, &default_catalog);
-        let (schema, batches) = run.await.map_err(|error| Error::of(&error, |name| text.place(name)))?;
-        answer(&schema, batches, &headings)
-    }
-
-    fn default_catalog(&self) -> String {
-        match (&self.default_catalog, self.catalog.catalogs().as_slice()) {
-            (Some(name), _) => name.clone(),
-            (None, [only]) => only.clone(),
-            (None, _) => ANY_CATALOG.to_string(),
-        }
-    }
-
-    async fn run(
-        &self,
-        statement: Statement,
-        tables: QueryCatalog,
-        default_catalog: &str,
-    ) -> std::result::Result<(SchemaRef, Vec<RecordBatch>), DataFusionError> {
-        let mut state =
-            SessionStateBuilder::new_from_existing(self.base.clone()).with_catalog_list(Arc::new(tables)).build();
-        let catalog = &mut state.config_mut().options_mut().catalog;
-        catalog.default_catalog = default_catalog.to_string();
-        catalog.default_schema = DEFAULT_SCHEMA.to_string();
-        let plan = state.statement_to_plan(Parsed::Statement(Box::new(statement))).await?;
-        let written = plan.schema().inner().clone();
-        let plan = state.optimize(&plan)?;
-        if !matches!(&plan, LogicalPlan::Explain(explain) if may_part(&explain.plan)) && !may_part(&plan) {
-            state.config_mut().options_mut().execution.target_partitions = 1;
-        }
-        let plan = state.query_planner().create_physical_plan(&plan, &state).await?;
-        let schema = typed(&written, &plan.schema());
-        let partitions = collect_partitioned(plan, state.task_ctx()).await?;
-        Ok((schema, partitions.into_iter().flatten().collect()))
-    }
-}
-
-/// The columns as they were written, each of the type that the plan gives it: expressions of several types are widened
-/// to one that holds them all only when the plan is made.
-fn typed(written: &Schema, made: &Schema) -> SchemaRef {
-    let fields = written.fields().iter().zip(made.fields()).map(|(written, made)| {
-        let field = arrow::datatypes::Field::new(written.name(), made.data_type().clone(), true);
-        field.with_metadata(written.metadata().clone())
-    });
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
-}
-
-/// Queries, and what tells of tables and plans.
-fn check_is_query(statement: &Statement) -> Result<()> {
+/// Queries, what tells of tables and plans, and INSERT.
+fn check_is_legal(statement: &Statement) -> Result<()> {
     match statement {
         Statement::Query(_)
         | Statement::Explain { .. }
@@ -186,34 +249,12 @@ fn check_is_query(statement: &Statement) -> Result<()> {
         | Statement::ShowColumns { .. }
         | Statement::ShowVariable { .. }
         | Statement::ShowFunctions { .. } => Ok(()),
+        Statement::Insert(insert) if insert.on.is_none() && insert.returning.is_none() && !insert.overwrite => Ok(()),
         other => {
             let text = other.to_string();
             Err(Error::NotAQuery { statement: text.split_whitespace().next().unwrap_or_default().to_lowercase() })
         }
     }
-}
-
-/// The rows under the names the query gave, each column in the Arrow type of a type of the language.
-fn answer(schema: &Schema, batches: Vec<RecordBatch>, headings: &Headings) -> Result<Answer> {
-    let count = schema.fields().len();
-    let mut fields = Vec::with_capacity(count);
-    for (index, field) in schema.fields().iter().enumerate() {
-        let own = field.metadata().get(COLUMN_NAME).filter(|own| own.to_lowercase() == field.name().to_lowercase());
-        let name = headings.name(index, count).unwrap_or(own.unwrap_or(field.name()));
-        fields.push(Field::new(name, type_of(field)));
-    }
-    let wrong = |error: arrow::error::ArrowError| Error::Data { reason: error.to_string() };
-    let arrow_fields = fields.iter().map(|field| arrow::datatypes::Field::new(&*field.name, field.ty.to_arrow(), true));
-    let schema = Arc::new(Schema::new(arrow_fields.collect::<Vec<_>>()));
-    let mut rows = Vec::with_capacity(batches.len());
-    for batch in batches.into_iter().filter(|batch| batch.num_rows() > 0) {
-        let columns =
-            batch.columns().iter().zip(schema.fields()).map(|(column, field)| cast(column, field.data_type()));
-        let columns = columns.collect::<std::result::Result<Vec<_>, _>>().map_err(wrong)?;
-        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        rows.push(RecordBatch::try_new_with_options(schema.clone(), columns, &options).map_err(wrong)?);
-    }
-    Ok(Answer { fields, batches: rows })
 }
 
 /// The script type of a field; what the language has no type for is shown as text.

@@ -84,6 +84,8 @@ fn a_state_function_takes_the_rows_of_a_partition_in_order() {
     check("select n, cumsum(n) over (partition by sym order by time) s from t order by n", "n,s|1,1|2,2|3,4|4,8|5,7");
     check("select n, last(qty) over (order by n desc) p from t order by n limit 2", "n,p|1,1|2,");
     check("select n, prev(sym) over (order by n) p from t limit 2", "n,p|1,|2,A");
+    check("select gema(n, 2, 0.5) over (order by n) g from t limit 3", "g|\"\"|1.5|2.25");
+    check("select tmsum(time, n, interval '1 minute') over (order by time) s from t limit 2", "s|1|3");
 }
 
 #[test]
@@ -98,6 +100,8 @@ fn a_wrong_call_is_refused_by_name() {
         ("select wavg(price) from t", "wavg expects 2 arguments: found=`1`"),
         ("select percentile(price, n) from t", "percentile: an argument must be constant"),
         ("select last(n order by price) from t", "not supported: ORDER BY in last"),
+        ("select msum(price, 3) from t", "1:8: a function of rows in order needs OVER: function=`msum`"),
+        ("select gema(price, 3, 7) over (order by time) from t", "a number from 0 to 1 is wanted"),
         ("select msum(price, 1) over (order by time) from t", "window"),
     ] {
         let error = answer(sql).unwrap_err().to_string();

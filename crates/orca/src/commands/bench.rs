@@ -6,6 +6,7 @@ use crate::market::{self, Market};
 use data::{Batch, Column, Type};
 use env::{Clock, RealClock};
 use serde_json::{Value as Json, json};
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 /// What is measured.
@@ -15,17 +16,17 @@ pub struct Kline {
     #[arg(long)]
     data: Option<PathBuf>,
     /// How many trades; the generator makes as many, of a file the first ones are used.
-    #[arg(long, default_value_t = 20_000_000)]
-    rows: u64,
+    #[arg(long, default_value = "20000000")]
+    rows: NonZeroU64,
     /// How many symbols the generator uses.
-    #[arg(long, default_value_t = 5_000)]
-    symbols: usize,
+    #[arg(long, default_value = "5000")]
+    symbols: NonZeroUsize,
     /// Into how many parts each branch of the graph is split.
-    #[arg(long, default_value_t = 1)]
-    parallel: usize,
+    #[arg(long, default_value = "1")]
+    parallel: NonZeroUsize,
     /// Rows in one append.
-    #[arg(long, default_value_t = 10_000)]
-    batch_rows: usize,
+    #[arg(long, default_value = "10000")]
+    batch_rows: NonZeroUsize,
     /// What stands behind the tables: nothing, a log, or a log that is forced to the disk.
     #[arg(long, value_enum, default_value_t = LogMode::Off)]
     log: LogMode,
@@ -38,7 +39,7 @@ pub struct Kline {
 }
 
 /// The third script of the principles article, with the parallelism left open.
-fn script(parallel: usize) -> String {
+fn script(parallel: NonZeroUsize) -> String {
     let branch = |place: usize, minutes: usize| {
         format!(
             r#"branches[{place}]
@@ -152,14 +153,14 @@ fn print(figures: &Json, format: Format) {
 
 fn trades(arguments: &Kline) -> Result<Vec<Batch>, Failure> {
     let Some(path) = &arguments.data else {
-        return Ok(Market::new(42, arguments.symbols.max(1), arguments.rows, arguments.batch_rows).collect());
+        return Ok(Market::new(42, arguments.symbols.get(), arguments.rows.get(), arguments.batch_rows.get()).collect());
     };
     let wrong = |error: connect::Error| Failure::new(error.to_string());
-    let (schema, reader) = market::read(path, arguments.batch_rows).map_err(wrong)?;
+    let (schema, reader) = market::read(path, arguments.batch_rows.get()).map_err(wrong)?;
     if !schema.same_as(&market::schema()) {
         return Err(Failure::new("the benchmark takes whole volumes: column=`volume`"));
     }
-    let (mut batches, mut left) = (vec![], arguments.rows);
+    let (mut batches, mut left) = (vec![], arguments.rows.get());
     for batch in reader {
         let batch = batch.map_err(wrong)?;
         let batch = batch.slice(0, batch.rows().min(left as usize));

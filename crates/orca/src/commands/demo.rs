@@ -7,6 +7,7 @@ use data::{Batch, Scalar, Type, format_iso};
 use env::{Clock, RealClock};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,11 +27,11 @@ pub struct Demo {
     #[arg(long)]
     symbol: Option<String>,
     /// How many trades are made.
-    #[arg(long, default_value_t = 2_000_000)]
-    rows: u64,
+    #[arg(long, default_value = "2000000")]
+    rows: NonZeroU64,
     /// Of how many symbols.
-    #[arg(long, default_value_t = 500)]
-    symbols: usize,
+    #[arg(long, default_value = "500")]
+    symbols: NonZeroUsize,
     /// The seed of the day; the same seed gives the same day.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -110,8 +111,9 @@ pub fn demo(arguments: &Demo) -> Result<(), Failure> {
 /// The script, and trades in appends of about a market minute, so that candles come one after another.
 fn day(arguments: &Demo) -> Result<(String, Vec<Batch>), Failure> {
     let Some(path) = &arguments.feed else {
-        let batch_rows = (arguments.rows / 240).clamp(1, 10_000) as usize;
-        let market = Market::new(arguments.seed, arguments.symbols.max(1), arguments.rows, batch_rows);
+        let rows = arguments.rows.get();
+        let batch_rows = (rows / 240).clamp(1, 10_000) as usize;
+        let market = Market::new(arguments.seed, arguments.symbols.get(), rows, batch_rows);
         return Ok((SCRIPT.to_string(), market.collect()));
     };
     let wrong = |error: connect::Error| Failure::new(error.to_string());

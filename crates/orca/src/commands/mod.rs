@@ -7,10 +7,12 @@ mod eval;
 mod graph;
 pub mod manual;
 mod run;
+mod serve;
+
+pub use crate::failure::Failure;
 
 use crate::report;
 use clap::{Parser, Subcommand, ValueEnum};
-use lang::Diagnostic;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -30,6 +32,8 @@ enum Command {
     Eval(eval::Eval),
     /// Report everything that is wrong with a script; its graphs are built and checked, and no row is fed.
     Check(check::Check),
+    /// Serve REST, Flight SQL and the PostgreSQL protocol.
+    Serve(serve::Serve),
     /// Watch a market day's trades become candles with moving indicators.
     Demo(demo::Demo),
     /// Show what becomes of a graph.
@@ -70,54 +74,13 @@ impl From<Format> for query::format::Format {
     }
 }
 
-/// Why a command ends without success.
-#[derive(Debug)]
-pub struct Failure {
-    errors: Vec<Diagnostic>,
-}
-
-impl Failure {
-    /// What went wrong.
-    pub fn into_diagnostics(self) -> Vec<Diagnostic> {
-        self.errors
-    }
-
-    /// One error without a place.
-    pub fn new(message: impl Into<String>) -> Failure {
-        Failure { errors: vec![Diagnostic::new(message)] }
-    }
-}
-
-impl From<Vec<Diagnostic>> for Failure {
-    fn from(errors: Vec<Diagnostic>) -> Failure {
-        Failure { errors }
-    }
-}
-
-impl From<Diagnostic> for Failure {
-    fn from(error: Diagnostic) -> Failure {
-        Failure { errors: vec![error] }
-    }
-}
-
-impl From<data::Error> for Failure {
-    fn from(error: data::Error) -> Failure {
-        Failure::new(error.to_string())
-    }
-}
-
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Failure {
-        Failure::new(error.to_string())
-    }
-}
-
 /// Runs the command. Exit status 0 for success, 1 for a refusal or failure, 2 for a wrong command line.
 pub fn run(cli: Cli) -> ExitCode {
     let result = match &cli.command {
         Command::Run(run) => run::run(run),
         Command::Eval(eval) => eval::eval(eval),
         Command::Check(check) => check::check(check),
+        Command::Serve(serve) => serve::serve(serve),
         Command::Demo(demo) => demo::demo(demo),
         Command::Graph(graph) => graph::graph(graph),
         Command::Bench(Bench::Kline(kline)) => bench::kline(kline),
@@ -125,8 +88,8 @@ pub fn run(cli: Cli) -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure { errors }) => {
-            eprint!("{}", report::diagnostics(&errors, std::io::stderr().is_terminal()));
+        Err(failure) => {
+            eprint!("{}", report::diagnostics(failure.diagnostics(), std::io::stderr().is_terminal()));
             ExitCode::FAILURE
         }
     }

@@ -3,6 +3,7 @@
 use super::{Failure, Format};
 use crate::embedded::{Embedded, Feeding, LogMode, Options};
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// What is run.
@@ -11,14 +12,14 @@ pub struct Run {
     /// The script.
     script: PathBuf,
     /// Append a file to a public table: TABLE=FILE. Files go in the order given.
-    #[arg(long = "feed", value_name = "TABLE=FILE")]
-    feeds: Vec<String>,
+    #[arg(long = "feed", value_name = "TABLE=FILE", value_parser = feed)]
+    feeds: Vec<(String, PathBuf)>,
     /// Merge the files by this time column instead of feeding one after another.
     #[arg(long, value_name = "COLUMN")]
     interleave: Option<String>,
     /// A longer file is cut into appends of this many rows.
-    #[arg(long, default_value_t = 10_000)]
-    batch_rows: usize,
+    #[arg(long, default_value = "10000")]
+    batch_rows: NonZeroUsize,
     /// Print the rows of this query when the graphs have processed every row.
     #[arg(long = "query", value_name = "SQL")]
     queries: Vec<String>,
@@ -36,21 +37,11 @@ pub struct Run {
 /// Runs it.
 pub fn run(arguments: &Run) -> Result<(), Failure> {
     let source = super::script(&arguments.script)?;
-    let mut feeds = vec![];
-    for feed in &arguments.feeds {
-        let Some((table, file)) = feed.split_once('=') else {
-            return Err(Failure::new(format!("a feed is TABLE=FILE: feed=`{feed}`")));
-        };
-        feeds.push((table.to_string(), PathBuf::from(file)));
-    }
-    if arguments.batch_rows == 0 {
-        return Err(Failure::new("--batch-rows must be positive"));
-    }
     let log = if arguments.data_dir.is_some() { arguments.log } else { LogMode::Off };
     let orca = Embedded::open(&Options { data_dir: arguments.data_dir.clone(), log, ..Options::default() })?;
     orca.run_script(&source)?;
-    let feeding = Feeding { batch_rows: arguments.batch_rows, interleave: arguments.interleave.clone() };
-    orca.feed(&feeds, &feeding)?;
+    let feeding = Feeding { batch_rows: arguments.batch_rows.get(), interleave: arguments.interleave.clone() };
+    orca.feed(&arguments.feeds, &feeding)?;
     orca.wait()?;
     let mut out = std::io::stdout().lock();
     for sql in &arguments.queries {
@@ -60,4 +51,9 @@ pub fn run(arguments: &Run) -> Result<(), Failure> {
     out.flush()?;
     orca.close();
     Ok(())
+}
+
+fn feed(text: &str) -> Result<(String, PathBuf), String> {
+    let (table, file) = text.split_once('=').ok_or("a feed is TABLE=FILE")?;
+    Ok((table.to_string(), PathBuf::from(file)))
 }

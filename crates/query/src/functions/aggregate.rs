@@ -52,8 +52,8 @@ impl AggregateUDFImpl for Aggregate {
     }
 
     fn return_field(&self, fields: &[FieldRef]) -> Result<FieldRef> {
-        let arguments = self.0.typed_arguments(fields)?;
-        Ok(self.0.field(bind(&self.0, &arguments)?.ty()))
+        let slots = self.0.bind_typed(fields, |arguments| bind(&self.0, arguments))?;
+        Ok(self.0.field(slots.ty()))
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {

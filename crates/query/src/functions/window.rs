@@ -30,8 +30,8 @@ impl WindowUDFImpl for Window {
     }
 
     fn field(&self, args: WindowUDFFieldArgs) -> Result<FieldRef> {
-        let arguments = self.0.typed_arguments(args.input_fields())?;
-        match self.bind(&arguments)?.types().as_slice() {
+        let state = self.0.bind_typed(args.input_fields(), |arguments| self.bind(arguments))?;
+        match state.types().as_slice() {
             [ty] => Ok(Arc::new(self.0.field(*ty).as_ref().clone().with_name(args.name()))),
             several => plan_err!("{} gives {} results, which scripts alone can take", self.name(), several.len()),
         }

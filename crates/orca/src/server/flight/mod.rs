@@ -1,0 +1,1 @@
+//! The Flight SQL front.

@@ -1,0 +1,234 @@
+//! The server: this process with listeners before it.
+//!
+//! The fronts only translate. What they share stands here: one call each for scripts, appends and subscriptions; queries go
+//! to [`query::Session`]. See decision 0010.
+
+mod appending;
+pub mod flight;
+pub mod http;
+pub mod pg;
+mod scripts;
+pub mod subscription;
+
+pub use appending::Append;
+pub use scripts::{Ran, SessionId};
+
+use crate::embedded::{Embedded, LogMode, Options};
+use crate::failure::Failure;
+use crate::settings::Settings;
+use appending::Appending;
+use env::Kind;
+use graph::FullName;
+use scripts::Scripts;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use subscription::{Subscription, Wanted};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+/// How long a stop waits for clients to finish.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How often graphs that broke off are noticed.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// What the fronts share.
+pub struct Server {
+    orca: Arc<Embedded>,
+    settings: Settings,
+    appending: Appending,
+    scripts: Scripts,
+    started: Instant,
+    is_ready: AtomicBool,
+    stopping: watch::Sender<bool>,
+}
+
+impl Server {
+    /// The process behind it.
+    pub fn orca(&self) -> &Arc<Embedded> {
+        &self.orca
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// How long it has been there.
+    pub fn uptime(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Why it takes no requests; nothing if it does.
+    pub fn not_ready(&self) -> Vec<String> {
+        let mut reasons = vec![];
+        if !self.is_ready.load(Ordering::Acquire) {
+            reasons.push("starting".to_string());
+        }
+        if *self.stopping.borrow() {
+            reasons.push("stopping".to_string());
+        }
+        reasons
+    }
+
+    /// Resolves when the server begins to stop.
+    pub async fn stopped(&self) {
+        let mut stopping = self.stopping.subscribe();
+        // The sender lives as long as the server.
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+    }
+
+    /// The full name of a table as a client wrote it.
+    pub fn table_name(&self, name: &str) -> Result<FullName, Failure> {
+        self.orca.table_name(name, None)
+    }
+
+    /// Begins to read a table.
+    pub fn subscribe(&self, table: &FullName, wanted: Wanted) -> Result<Subscription, Failure> {
+        let (orca, full) = (self.orca.clone(), table.clone());
+        let is_there = move |table: &Arc<stream::Table>| orca.table_of(&full).is_ok_and(|now| Arc::ptr_eq(&now, table));
+        Subscription::new(self.orca.table_of(table)?, wanted, is_there)
+    }
+
+    /// Appends rows to a public table; blocks while the graphs that read it are behind. What a writer appends again under
+    /// a number it has used is not appended.
+    pub fn append(&self, append: Append) -> Result<appending::Taken, Failure> {
+        self.appending.append(&self.orca, append)
+    }
+
+    /// Runs a script, in the session of this id or in one of its own. Blocks.
+    pub fn run_script(&self, session: Option<&SessionId>, source: &Arc<lang::Source>) -> Result<Ran, Failure> {
+        self.scripts.run(&self.orca, session, source)
+    }
+
+    /// Opens a session of scripts.
+    pub fn open_session(&self) -> SessionId {
+        self.scripts.open(&self.orca, self.settings.whole("script.sessions_max") as usize)
+    }
+
+    /// Ends a session of scripts; false if there is none of this id.
+    pub fn close_session(&self, session: &SessionId) -> bool {
+        self.scripts.close(session)
+    }
+}
+
+/// A server that runs on threads of its own.
+pub struct Running {
+    server: Arc<Server>,
+    runtime: tokio::runtime::Runtime,
+    listeners: Vec<tokio::task::JoinHandle<()>>,
+    /// Where HTTP is served.
+    pub http: SocketAddr,
+    /// Where the PostgreSQL protocol is served.
+    pub pg: SocketAddr,
+}
+
+impl Running {
+    /// Starts a server.
+    pub fn start(settings: Settings) -> Result<Running, Failure> {
+        let (http_at, pg_at) = (settings.address("http.listen"), settings.address("pg.listen"));
+        if let Some(open) = [http_at, pg_at].into_iter().find(|at| !at.ip().is_loopback())
+            && settings.text("login.password").is_empty()
+        {
+            return Err(Failure::of(
+                Kind::Denied,
+                format!(
+                    "off loopback a login is required: listen=`{open}`; set login.password, best by \
+                     ORCA__LOGIN__PASSWORD"
+                ),
+            ));
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(env::processors().clamp(2, 4))
+            .thread_name("front")
+            .enable_all()
+            .build()?;
+        let listen = |at: SocketAddr, what: &str| {
+            let bound = runtime.block_on(TcpListener::bind(at));
+            bound.map_err(|error| {
+                Failure::of(Kind::Unavailable, format!("cannot listen: setting=`{what}`, address=`{at}`, {error}"))
+            })
+        };
+        let (http, pg) = (listen(http_at, "http.listen")?, listen(pg_at, "pg.listen")?);
+        let (http_at, pg_at) = (http.local_addr()?, pg.local_addr()?);
+        let orca = Arc::new(Embedded::open(&options(&settings))?);
+        let server = Arc::new(Server {
+            orca,
+            settings,
+            appending: Appending::default(),
+            scripts: Scripts::default(),
+            started: Instant::now(),
+            is_ready: AtomicBool::new(true),
+            stopping: watch::Sender::new(false),
+        });
+        let listeners = vec![
+            runtime.spawn(http::serve(server.clone(), http)),
+            runtime.spawn(pg::serve(server.clone(), pg)),
+            runtime.spawn(notice_failures(server.clone())),
+        ];
+        Ok(Running { server, runtime, listeners, http: http_at, pg: pg_at })
+    }
+
+    /// What the fronts share.
+    pub fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
+    /// Returns when somebody asks the process to end.
+    pub fn until_asked_to_end(&self) -> Result<(), Failure> {
+        self.runtime.block_on(async {
+            use tokio::signal::unix::{SignalKind, signal};
+            let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+            futures::future::select(Box::pin(interrupt.recv()), Box::pin(terminate.recv())).await;
+            Ok(())
+        })
+    }
+
+    /// Stops: no new clients, those that are there may finish, graphs come to rest, logs are written.
+    pub fn stop(self) -> Result<(), Failure> {
+        let Running { server, runtime, listeners, .. } = self;
+        server.stopping.send_replace(true);
+        runtime.block_on(async {
+            let all = futures::future::join_all(listeners);
+            let _ = tokio::time::timeout(GRACE, all).await;
+        });
+        runtime.shutdown_timeout(GRACE);
+        server.orca.rest();
+        Ok(())
+    }
+}
+
+/// Tells the master of graphs that broke off.
+async fn notice_failures(server: Arc<Server>) {
+    loop {
+        let pause = Box::pin(tokio::time::sleep(LOOK));
+        if let futures::future::Either::Left(_) = futures::future::select(Box::pin(server.stopped()), pause).await {
+            return;
+        }
+        let orca = server.orca.clone();
+        match tokio::task::spawn_blocking(move || orca.notice_failures()).await {
+            Ok(Ok(failed)) => {
+                failed.iter().for_each(|(graph, reason)| tracing::error!(%graph, reason, "graph has failed"))
+            }
+            Ok(Err(failure)) => tracing::error!(%failure, "failures of graphs cannot be stored"),
+            Err(_) => return,
+        }
+    }
+}
+
+fn options(settings: &Settings) -> Options {
+    let folder = settings.text("data.dir");
+    let log = match settings.text("data.log") {
+        "off" => LogMode::Off,
+        "fsync" => LogMode::Fsync,
+        _ => LogMode::Async,
+    };
+    let threads = match settings.whole("graph.threads") {
+        0 => env::processors(),
+        threads => threads as usize,
+    };
+    Options { data_dir: (folder != "memory").then(|| PathBuf::from(folder)), log, threads }
+}

@@ -1,0 +1,233 @@
+//! A reader of a table that is told of new rows: a place in the table and a bell, and no queue.
+//!
+//! The table keeps its rows anyway, so a reader that stops reading costs nothing but its place; whoever appends rings the
+//! bell at most once until the reader has looked.
+
+use crate::failure::Failure;
+use data::Batch;
+use env::Kind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use stream::{Cursor, Start, Table};
+use tokio::sync::Notify;
+
+/// How often a reader without news makes sure that its table is still there.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Appends within this time of one another are read together.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// What becomes of a reader that is further behind than it may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slow {
+    /// It reads on from where it is, as long as the table keeps the rows.
+    Wait,
+    /// It goes on with the newest rows that it may be behind, and hears how many it missed.
+    DropOldest,
+    /// It is ended; the error names the offset to go on from.
+    Disconnect,
+}
+
+impl Slow {
+    /// The policy of this name: `wait`, `drop_oldest` or `disconnect`.
+    pub fn parse(name: &str) -> Result<Slow, Failure> {
+        match name {
+            "wait" => Ok(Slow::Wait),
+            "drop_oldest" => Ok(Slow::DropOldest),
+            "disconnect" => Ok(Slow::Disconnect),
+            _ => Err(Failure::new(format!("no such policy: slow=`{name}`, known=`wait, drop_oldest, disconnect`"))),
+        }
+    }
+}
+
+/// Where to begin, as clients write it.
+pub fn parse_start(text: &str) -> Result<Start, Failure> {
+    match text {
+        "first" => Ok(Start::First),
+        "next" => Ok(Start::Next),
+        number => number
+            .parse()
+            .map(Start::At)
+            .map_err(|_| Failure::new(format!("an offset is first, next or a number: from=`{text}`"))),
+    }
+}
+
+/// What a reader wants.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// Where to begin.
+    pub start: Start,
+    /// The era that the offset is of; the present one if `None`.
+    pub era: Option<u64>,
+    /// Which rows: a condition as it stands after WHERE.
+    pub filter: Option<String>,
+    /// What happens when it is too slow.
+    pub slow: Slow,
+    /// How many rows it may be behind, where that matters.
+    pub lag_rows_max: u64,
+    /// How many rows it gets at once.
+    pub rows_max: usize,
+}
+
+impl Default for Wanted {
+    fn default() -> Wanted {
+        Wanted {
+            start: Start::First,
+            era: None,
+            filter: None,
+            slow: Slow::Wait,
+            lag_rows_max: 1_000_000,
+            rows_max: 8_192,
+        }
+    }
+}
+
+/// What a reader gets.
+#[derive(Debug, Clone)]
+pub struct News {
+    /// The era of the offsets.
+    pub era: u64,
+    /// The offset to go on from.
+    pub next: u64,
+    /// How many rows were passed over before these.
+    pub missed: u64,
+    /// The rows, less those that the filter leaves out; there may be none left.
+    pub rows: Batch,
+}
+
+/// A reader of one table.
+pub struct Subscription {
+    cursor: Cursor,
+    wanted: Wanted,
+    filter: Option<query::Filter>,
+    bell: Arc<Bell>,
+    is_there: Box<dyn Fn(&Arc<Table>) -> bool + Send + Sync>,
+}
+
+impl Subscription {
+    /// Begins to read. `is_there` tells whether the table has not been dropped.
+    pub fn new(
+        table: Arc<Table>,
+        wanted: Wanted,
+        is_there: impl Fn(&Arc<Table>) -> bool + Send + Sync + 'static,
+    ) -> Result<Subscription, Failure> {
+        let filter = match &wanted.filter {
+            Some(text) => Some(query::Filter::new(table.schema(), text)?),
+            None => None,
+        };
+        let cursor = match (wanted.start, wanted.era) {
+            (Start::At(offset), Some(era)) => Cursor::resume(table.clone(), era, offset)?,
+            (start, _) => Cursor::new(table.clone(), start)?,
+        };
+        let bell = Arc::new(Bell::default());
+        let heard = Arc::downgrade(&bell);
+        table.listen(
+            table.end(),
+            Box::new(move |_| match heard.upgrade() {
+                Some(bell) => {
+                    bell.ring();
+                    true
+                }
+                None => false,
+            }),
+        );
+        Ok(Subscription { cursor, wanted, filter, bell, is_there: Box::new(is_there) })
+    }
+
+    /// The table.
+    pub fn table(&self) -> &Arc<Table> {
+        self.cursor.table()
+    }
+
+    /// The era of its offset.
+    pub fn era(&self) -> u64 {
+        self.cursor.era()
+    }
+
+    /// The offset of the next row it reads.
+    pub fn offset(&self) -> u64 {
+        self.cursor.offset()
+    }
+
+    /// The next rows, as soon as there are some. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Result<News, Failure> {
+        loop {
+            // Heard before looked: what is appended in between rings again.
+            self.bell.heard();
+            if let Some(news) = self.look()? {
+                return Ok(news);
+            }
+            match tokio::time::timeout(LOOK, self.bell.rung()).await {
+                Ok(()) => tokio::time::sleep(PAUSE).await,
+                Err(_) if (self.is_there)(self.table()) => {}
+                Err(_) => {
+                    return Err(Failure::of(
+                        Kind::NotFound,
+                        format!("table was dropped: table=`{}`", self.table().name()),
+                    ));
+                }
+            }
+        }
+    }
+
+    /// The next rows, if there are some.
+    pub fn look(&mut self) -> Result<Option<News>, Failure> {
+        let missed = self.keep_up()?;
+        let rows = self.cursor.next(self.wanted.rows_max.max(1))?;
+        let Some(rows) = rows else { return Ok(None) };
+        let rows = match &self.filter {
+            Some(filter) => filter.apply(&rows)?,
+            None => rows,
+        };
+        Ok(Some(News { era: self.era(), next: self.offset(), missed, rows }))
+    }
+
+    /// Does what the policy says if it is too far behind; gives how many rows were passed over.
+    fn keep_up(&mut self) -> Result<u64, Failure> {
+        let (_, start, end) = self.table().extent();
+        let lag = end.saturating_sub(self.offset());
+        match self.wanted.slow {
+            Slow::DropOldest if lag > self.wanted.lag_rows_max || self.offset() < start => {
+                let offset = end.saturating_sub(self.wanted.lag_rows_max).max(start);
+                let missed = offset - self.offset();
+                self.cursor = Cursor::resume(self.table().clone(), self.era(), offset)?;
+                Ok(missed)
+            }
+            Slow::Disconnect if lag > self.wanted.lag_rows_max => Err(Failure::of(
+                Kind::Unavailable,
+                format!(
+                    "reader is too slow: table=`{}`, behind=`{lag}`, lag_rows_max=`{}`, go on from=`{}`, era=`{}`",
+                    self.table().name(),
+                    self.wanted.lag_rows_max,
+                    self.offset(),
+                    self.era()
+                ),
+            )),
+            _ => Ok(0),
+        }
+    }
+}
+
+/// Rung by whoever appends, heard by one reader.
+#[derive(Default)]
+struct Bell {
+    is_rung: AtomicBool,
+    notify: Notify,
+}
+
+impl Bell {
+    fn ring(&self) {
+        if !self.is_rung.swap(true, Ordering::AcqRel) {
+            self.notify.notify_one();
+        }
+    }
+
+    fn heard(&self) {
+        self.is_rung.store(false, Ordering::Release);
+    }
+
+    async fn rung(&self) {
+        self.notify.notified().await;
+    }
+}
