@@ -3,18 +3,17 @@
 //!
 //! How an example is written is told in `docs/manual/README.md`.
 
+mod place;
+
 use lang::{Diagnostic, Source};
 use orca::commands::{Failure, manual};
 use orca::embedded::{Embedded, Feeding, Options};
+use place::root;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// The file a script is said to stand in, as errors show it.
 const SCRIPT: &str = "example.dos";
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("two folders up is the root")
-}
 
 fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

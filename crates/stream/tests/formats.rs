@@ -2,10 +2,15 @@
 
 use data::{Schema, Type, parse_table, print_table};
 use env::{Disk, RealDisk, SimClock, SimDisk};
+use std::path::PathBuf;
 use std::sync::Arc;
 use stream::{CommandRecord, Entry, Flush, Journal, JournalId, Run, Table, TableKind, TableOptions, TableSpec, Writer};
 
-const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats");
+/// Where the samples are. Asked when run, not when built: clones may share a target folder.
+fn samples() -> PathBuf {
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where the crate is");
+    PathBuf::from(here).join("tests/formats")
+}
 
 fn clock() -> Arc<SimClock> {
     Arc::new(SimClock::at(1_700_000_000_000))
@@ -47,7 +52,7 @@ fn entry(epoch: u64) -> Entry {
 #[test]
 #[ignore = "writes files"]
 fn write_samples_of_version_1() {
-    let disk = Arc::new(RealDisk::new(SAMPLES).unwrap());
+    let disk = Arc::new(RealDisk::new(samples()).unwrap());
     let kind = TableKind::LatestKeyed { keys: vec![0], time: vec![1] };
     let options = TableOptions { compress: true, segment_bytes: 100, ..TableOptions::default() };
     let spec = TableSpec { options, ..TableSpec::new("quotes", schema(), kind) };
@@ -71,7 +76,7 @@ fn write_samples_of_version_1() {
 
 /// A copy of a sample, so that reading cannot change it.
 fn sample(folder: &str) -> Arc<SimDisk> {
-    let (from, to) = (RealDisk::new(SAMPLES).unwrap(), SimDisk::new());
+    let (from, to) = (RealDisk::new(samples()).unwrap(), SimDisk::new());
     let mut paths = vec![folder.to_string()];
     while let Some(path) = paths.pop() {
         match from.read(&path) {

@@ -2,23 +2,21 @@
 
 #![allow(dead_code)]
 
+#[path = "../place/mod.rs"]
+mod place;
+
+pub use place::root;
+
 use data::Batch;
 use orca::market::Market;
 use orca::server::{Append, Running};
 use orca::settings::Settings;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-
-/// The project's root.
-pub fn root() -> PathBuf {
-    // Asked when run, not when built: clones may share a target folder.
-    let here = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where the crate is");
-    Path::new(&here).ancestors().nth(2).expect("two folders up is the root").to_path_buf()
-}
 
 /// A server in memory on free ports, with these settings besides.
 pub fn serve(settings: &[(&str, &str)]) -> Running {
