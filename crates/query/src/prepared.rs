@@ -10,8 +10,10 @@ use arrow::compute::cast;
 use arrow::datatypes::{Schema, SchemaRef};
 use data::{Column, Field, Scalar, Type};
 use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::ExecutionPlan;
 use futures::stream::{BoxStream, StreamExt};
 use futures::{Stream, future};
 use std::pin::Pin;
@@ -166,16 +168,14 @@ impl Planned {
         Ok((fields, batches.boxed()))
     }
 
-    async fn run(
-        &mut self,
-        parameters: &[(Type, Scalar)],
-    ) -> Result<datafusion::execution::SendableRecordBatchStream, DataFusionError> {
+    async fn run(&mut self, parameters: &[(Type, Scalar)]) -> datafusion::common::Result<SendableRecordBatchStream> {
         let mut plan = self.plan.clone();
         if !parameters.is_empty() {
             let values = parameters.iter().map(|(ty, value)| {
                 ScalarValue::try_from_array(&Column::repeat(*ty, value, 1).to_arrow(), 0).map(Into::into)
             });
-            plan = plan.replace_params_with_values(&ParamValues::List(values.collect::<Result<_, _>>()?))?;
+            plan = plan
+                .replace_params_with_values(&ParamValues::List(values.collect::<datafusion::common::Result<_>>()?))?;
         }
         let plan = self.state.optimize(&plan)?;
         if !matches!(&plan, LogicalPlan::Explain(explain) if may_part(&explain.plan)) && !may_part(&plan) {
@@ -184,10 +184,7 @@ impl Planned {
         in_turn(self.physical(&plan).await?).execute(0, self.state.task_ctx())
     }
 
-    async fn physical(
-        &self,
-        plan: &LogicalPlan,
-    ) -> Result<Arc<dyn datafusion::physical_plan::ExecutionPlan>, DataFusionError> {
+    async fn physical(&self, plan: &LogicalPlan) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
         self.state.query_planner().create_physical_plan(plan, &self.state).await
     }
 

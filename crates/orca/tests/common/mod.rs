@@ -13,9 +13,9 @@ use orca::server::{Append, Running};
 use orca::settings::Settings;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
 use std::thread::JoinHandle;
 
 /// A server in memory on free ports, with these settings besides.
