@@ -3,6 +3,7 @@
 pub use env::Kind;
 
 use crate::functions;
+use crate::names::syntax;
 use datafusion::common::{Column, DataFusionError, SchemaError};
 use lang::nearest;
 use std::fmt;
@@ -126,7 +127,7 @@ impl Error {
             DataFusionError::NotImplemented(reason) => {
                 Error::Invalid { reason: format!("not supported: {}", lower(reason)), place: span }
             }
-            DataFusionError::SQL(parse, _) => Error::Invalid { reason: lower(&parse.to_string()), place: span },
+            DataFusionError::SQL(parse, _) => syntax(parse),
             DataFusionError::Configuration(reason) => Error::Invalid { reason: lower(reason), place: span },
             DataFusionError::ArrowError(arrow, _) => Error::Data { reason: lower(&arrow.to_string()) },
             DataFusionError::Execution(reason) => Error::Data { reason: lower(reason) },

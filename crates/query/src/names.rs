@@ -80,7 +80,7 @@ impl Text {
     /// The one statement, as it was written.
     pub(crate) fn parse(&self) -> Result<Statement> {
         let mut parser = Parser::new(&GenericDialect).with_tokens_with_locations(self.tokens.clone());
-        let mut statements = parser.parse_statements().map_err(syntax)?;
+        let mut statements = parser.parse_statements().map_err(|error| syntax(&error))?;
         match (statements.pop(), statements.is_empty()) {
             (Some(statement), true) => Ok(statement),
             (None, _) => Err(Error::Invalid { reason: "no query".into(), place: None }),
@@ -176,9 +176,9 @@ impl Text {
 }
 
 /// The parser gives the place in the text alone: ` at Line: 1, Column: 8`.
-fn syntax(error: ParserError) -> Error {
+pub(crate) fn syntax(error: &ParserError) -> Error {
     let reason = match error {
-        ParserError::TokenizerError(reason) | ParserError::ParserError(reason) => reason,
+        ParserError::TokenizerError(reason) | ParserError::ParserError(reason) => reason.clone(),
         ParserError::RecursionLimitExceeded => "query is nested too deeply".into(),
     };
     let place = reason.rsplit_once(" at Line: ").and_then(|(head, place)| {

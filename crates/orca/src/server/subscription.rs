@@ -96,13 +96,16 @@ pub struct News {
     pub rows: Batch,
 }
 
+/// Tells whether a table has not been dropped.
+type IsThere = Box<dyn Fn(&Arc<Table>) -> bool + Send + Sync>;
+
 /// A reader of one table.
 pub struct Subscription {
     cursor: Cursor,
     wanted: Wanted,
     filter: Option<query::Filter>,
     bell: Arc<Bell>,
-    is_there: Box<dyn Fn(&Arc<Table>) -> bool + Send + Sync>,
+    is_there: IsThere,
 }
 
 impl Subscription {
