@@ -12,8 +12,17 @@ pub fn process_cpu_ns() -> u64 {
 
 /// The greatest memory this process has had so far, in bytes; 0 where the system does not say.
 pub fn process_peak_bytes() -> u64 {
+    status_bytes("VmHWM:")
+}
+
+/// The memory this process has now, in bytes; 0 where the system does not say.
+pub fn process_resident_bytes() -> u64 {
+    status_bytes("VmRSS:")
+}
+
+fn status_bytes(name: &str) -> u64 {
     let Ok(status) = fs::read_to_string("/proc/self/status") else { return 0 };
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 

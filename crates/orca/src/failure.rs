@@ -21,6 +21,11 @@ impl Failure {
         Failure { kind, errors: vec![Diagnostic::new(message)] }
     }
 
+    /// One error with its place.
+    pub fn placed(kind: Kind, error: Diagnostic) -> Failure {
+        Failure { kind, errors: vec![error] }
+    }
+
     /// What the caller can do about it.
     pub fn kind(&self) -> Kind {
         self.kind
