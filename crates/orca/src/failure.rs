@@ -26,6 +26,11 @@ impl Failure {
         Failure { kind, errors: vec![error] }
     }
 
+    /// Several errors of one kind.
+    pub fn several(kind: Kind, errors: Vec<Diagnostic>) -> Failure {
+        Failure { kind, errors }
+    }
+
     /// What the caller can do about it.
     pub fn kind(&self) -> Kind {
         self.kind

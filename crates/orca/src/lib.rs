@@ -1,5 +1,6 @@
 //! Orca: real-time computing from one script. Master and worker in one process, and the commands of the program.
 
+pub mod client;
 pub mod commands;
 pub mod embedded;
 pub mod failure;

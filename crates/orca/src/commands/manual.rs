@@ -127,7 +127,7 @@ fn own_parameters(parameters: &[Parameter]) -> (&[Parameter], &[Parameter]) {
 }
 
 /// `name(needed, [optional])`.
-fn signature(name: &str, parameters: &[Parameter], open: bool) -> String {
+pub(super) fn signature(name: &str, parameters: &[Parameter], open: bool) -> String {
     let words = parameters.iter().map(|parameter| match parameter.required {
         true => parameter.name.to_string(),
         false => format!("[{}]", parameter.name),
@@ -209,7 +209,7 @@ fn functions() -> String {
 }
 
 /// The kind of a function in words; with several forms, that for each number of arguments.
-fn kinds(form: &Form) -> String {
+pub(super) fn kinds(form: &Form) -> String {
     const WORDS: [&str; 5] =
         ["a row function", "a function across a row", "an aggregate function", "a state function", "a script function"];
     let word = |form: &Form| WORDS[kind_of(form)];

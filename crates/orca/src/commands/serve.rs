@@ -18,7 +18,7 @@ pub struct Serve {
 }
 
 /// The settings that have a flag.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct Flags {
     /// The file with settings; `orca.toml` of this folder, if there is one, when left out.
     #[arg(long, value_name = "FILE")]
