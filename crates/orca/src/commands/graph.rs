@@ -35,7 +35,7 @@ pub struct List {
 pub struct Show {
     /// Its name: `market.orca_graph.klines`; with a single catalog also `klines`.
     graph: String,
-    /// How it is printed.
+    /// How it is printed; `csv` prints its nodes alone.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     #[command(flatten)]
@@ -77,6 +77,16 @@ pub const COLUMNS: &[listing::Column] = &[
     ("waiting_rows", Type::Long),
 ];
 
+/// The columns of a list of nodes.
+const NODES: &[listing::Column] = &[
+    ("node", Type::String),
+    ("operator", Type::String),
+    ("rows_in", Type::Long),
+    ("rows_out", Type::Long),
+    ("late", Type::Long),
+    ("rejected", Type::Long),
+];
+
 /// Does it.
 pub fn graph(command: &Graph) -> Result<(), Error> {
     match command {
@@ -85,8 +95,16 @@ pub fn graph(command: &Graph) -> Result<(), Error> {
             Ok(listing::print(*format, COLUMNS, graphs.as_array().map_or(&[], Vec::as_slice))?)
         }
         Graph::Show(Show { graph, format, place }) => {
-            let shown = place.client()?.get(&["v1", "graphs", graph], &[])?.json()?;
-            Ok(listing::print_one(*format, &shown)?)
+            let mut shown = place.client()?.get(&["v1", "graphs", graph], &[])?.json()?;
+            if *format == Format::Json {
+                println!("{shown}");
+                return Ok(());
+            }
+            let nodes = shown.as_object_mut().and_then(|facts| facts.remove("nodes")).unwrap_or_default();
+            if *format == Format::Table {
+                listing::print_one(*format, &shown)?;
+            }
+            Ok(listing::print(*format, NODES, nodes.as_array().map_or(&[], Vec::as_slice))?)
         }
         Graph::Explain(explain) => {
             let text = match is_script(explain) {

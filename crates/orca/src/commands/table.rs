@@ -36,7 +36,7 @@ pub struct List {
 pub struct Show {
     /// Its name: `market.orca_table.Trade`; with a single catalog also `Trade`.
     table: String,
-    /// How it is printed.
+    /// How it is printed; `csv` prints its columns alone.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     #[command(flatten)]
