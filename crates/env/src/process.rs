@@ -42,7 +42,7 @@ pub fn free_bytes(folder: &Path) -> Option<u64> {
         let mut found: libc::statvfs = std::mem::zeroed();
         (libc::statvfs(path.as_ptr(), &mut found), found)
     };
-    (failed == 0).then(|| found.f_bavail as u64 * found.f_frsize as u64)
+    (failed == 0).then(|| found.f_bavail * found.f_frsize)
 }
 
 /// How many files and sockets this process may have open; nothing where the system does not say.
@@ -50,7 +50,7 @@ pub fn open_files_max() -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // Safety: the call writes one `rlimit`, which is its own.
     let failed = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
-    (failed == 0).then_some(limit.rlim_cur as u64)
+    (failed == 0).then_some(limit.rlim_cur)
 }
 
 /// Has the process end quietly when whoever reads what it prints has gone, as other tools of a pipe do.
