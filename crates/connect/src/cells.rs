@@ -4,8 +4,9 @@ use data::arrow::buffer::{BooleanBufferBuilder, NullBufferBuilder};
 use data::{Column, ColumnBuilder, Dictionary, Physical, Scalar, Type, parse_temporal};
 use std::sync::Arc;
 
-/// Collects one column from texts. The common types go into plain vectors without a value in between.
-pub(crate) struct Cells {
+/// Collects one column from texts and numbers. The common types go into plain vectors without a value in between. After a
+/// refusal the column is of no use.
+pub struct Cells {
     ty: Type,
     valid: NullBufferBuilder,
     values: Values,
@@ -19,14 +20,18 @@ enum Values {
     Rare(ColumnBuilder),
 }
 
-/// Not a value of the column's type, or one too many for its dictionary.
-pub(crate) enum Refused {
+/// Why a value does not go into a column.
+#[derive(Debug)]
+pub enum Refused {
+    /// It is none of the column's type.
     Value,
+    /// It is one too many for the column's dictionary.
     Data(data::Error),
 }
 
 impl Cells {
-    pub(crate) fn new(ty: Type) -> Cells {
+    /// An empty column of this type.
+    pub fn new(ty: Type) -> Cells {
         let values = match ty.physical() {
             Physical::Bool => Values::Bools(BooleanBufferBuilder::new(0)),
             Physical::I8 => Values::Ints(vec![], i8::MIN as i64, i8::MAX as i64),
@@ -41,7 +46,7 @@ impl Cells {
     }
 
     /// Adds a NULL.
-    pub(crate) fn push_null(&mut self) {
+    pub fn push_null(&mut self) {
         self.valid.append_null();
         match &mut self.values {
             Values::Bools(values) => values.append(false),
@@ -53,7 +58,7 @@ impl Cells {
     }
 
     /// Adds the value that a text means; an empty one is NULL.
-    pub(crate) fn push(&mut self, text: &[u8]) -> Result<(), Refused> {
+    pub fn push(&mut self, text: &[u8]) -> Result<(), Refused> {
         if text.is_empty() {
             self.push_null();
             return Ok(());
@@ -85,8 +90,46 @@ impl Cells {
         Ok(())
     }
 
+    /// Adds a whole number: of a temporal type it counts the type's units.
+    pub fn push_int(&mut self, value: i64) -> Result<(), Refused> {
+        match &mut self.values {
+            Values::Ints(values, least, greatest) if (*least..=*greatest).contains(&value) => values.push(value),
+            Values::Floats(values) => values.push(value as f64),
+            _ => return self.push(value.to_string().as_bytes()),
+        }
+        self.valid.append_non_null();
+        Ok(())
+    }
+
+    /// Adds a number.
+    pub fn push_float(&mut self, value: f64) -> Result<(), Refused> {
+        match &mut self.values {
+            Values::Floats(values) => values.push(value),
+            _ => return self.push(value.to_string().as_bytes()),
+        }
+        self.valid.append_non_null();
+        Ok(())
+    }
+
+    /// Adds an array vector's elements.
+    pub fn push_list(&mut self, elements: Column) -> Result<(), Refused> {
+        match &mut self.values {
+            Values::Rare(builder) if self.ty.element() == Some(elements.ty()) => {
+                builder.push(&Scalar::List(Arc::new(elements)));
+            }
+            _ => return Err(Refused::Value),
+        }
+        self.valid.append_non_null();
+        Ok(())
+    }
+
+    /// The type of its values.
+    pub fn ty(&self) -> Type {
+        self.ty
+    }
+
     /// The column so far; the next one starts empty, with the same dictionary.
-    pub(crate) fn take(&mut self) -> Column {
+    pub fn take(&mut self) -> Column {
         let (ty, nulls) = (self.ty, self.valid.finish());
         match &mut self.values {
             Values::Bools(values) => Column::of_bools(values.finish(), nulls),

@@ -21,8 +21,11 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn open(path: &Path) -> Result<Lines> {
-        let file = path.display().to_string();
-        let mut records = csv::ReaderBuilder::new().buffer_capacity(BUFFER_BYTES).from_reader(bytes(path)?);
+        Lines::new(path.display().to_string(), bytes(path)?)
+    }
+
+    fn new(file: String, bytes: Box<dyn Read + Send>) -> Result<Lines> {
+        let mut records = csv::ReaderBuilder::new().buffer_capacity(BUFFER_BYTES).from_reader(bytes);
         let header = records.byte_headers().map_err(|error| malformed(&file, &error))?;
         let name = |name: &[u8]| String::from_utf8_lossy(name).trim_start_matches('\u{feff}').trim().to_string();
         let names = header.iter().map(name).collect();
@@ -59,7 +62,22 @@ pub(crate) struct CsvFile {
 }
 
 pub(crate) fn open(path: &Path, schema: &Arc<Schema>, batch_rows: usize) -> Result<CsvFile> {
-    let lines = Lines::open(path)?;
+    of_lines(Lines::open(path)?, schema, batch_rows)
+}
+
+/// The batches of a text; a column that the schema does not have is an error.
+pub(crate) fn of_bytes(
+    name: &str,
+    bytes: Box<dyn Read + Send>,
+    schema: &Arc<Schema>,
+    batch_rows: usize,
+) -> Result<CsvFile> {
+    let lines = Lines::new(name.to_string(), bytes)?;
+    lines.names.iter().try_for_each(|column| Error::known(name, column, schema))?;
+    of_lines(lines, schema, batch_rows)
+}
+
+fn of_lines(lines: Lines, schema: &Arc<Schema>, batch_rows: usize) -> Result<CsvFile> {
     let place = |name: &str| {
         let name = name.to_lowercase();
         lines.names.iter().position(|known| known.to_lowercase() == name)

@@ -45,6 +45,18 @@ pub enum Error {
         /// A mend: the name that may be meant.
         near: String,
     },
+    /// A column of rows that the table has not.
+    #[error("unknown column: column=`{column}`, of=`{file}`, known=`{known}`{near}")]
+    UnknownColumn {
+        /// What the rows are of.
+        file: String,
+        /// The column.
+        column: String,
+        /// The columns there are.
+        known: String,
+        /// A mend: the name that may be meant.
+        near: String,
+    },
     /// A value that is none of its column's type.
     #[error("not a {ty} value: value=`{value}`, column=`{column}`, row=`{row}`, file=`{file}`")]
     Value {
@@ -58,6 +70,14 @@ pub enum Error {
         value: String,
         /// The type wanted.
         ty: String,
+    },
+    /// Rows that do not go into the table.
+    #[error("rows do not fit: {reason}, file=`{file}`")]
+    Unfit {
+        /// The file.
+        file: String,
+        /// Why, and where.
+        reason: String,
     },
     /// A file that breaks the rules of its format.
     #[error("malformed file: {reason}, file=`{file}`")]
@@ -101,14 +121,29 @@ impl Error {
     /// What the caller can do.
     pub fn kind(&self) -> Kind {
         match self {
-            Error::Open { .. } | Error::MissingColumn { .. } => Kind::NotFound,
+            Error::Open { .. } | Error::MissingColumn { .. } | Error::UnknownColumn { .. } => Kind::NotFound,
             Error::Format { .. } | Error::Type { .. } | Error::Interleave { .. } => Kind::Invalid,
-            Error::Value { .. } | Error::Malformed { .. } | Error::Data { .. } => Kind::Data,
+            Error::Value { .. } | Error::Unfit { .. } | Error::Malformed { .. } | Error::Data { .. } => Kind::Data,
         }
     }
 
     pub(crate) fn open(path: &Path, reason: impl std::fmt::Display) -> Error {
         Error::Open { file: path.display().to_string(), reason: reason.to_string().to_lowercase() }
+    }
+
+    /// An error unless the schema has the column.
+    pub(crate) fn known(file: &str, column: &str, schema: &data::Schema) -> Result<()> {
+        if schema.index_of(column).is_some() {
+            return Ok(());
+        }
+        let known = schema.names();
+        let near = lang::nearest(column, known.iter().map(String::as_str));
+        Err(Error::UnknownColumn {
+            file: file.to_string(),
+            column: column.to_string(),
+            near: near.map_or(String::new(), |near| format!(" (did you mean `{near}`?)")),
+            known: known.join(", "),
+        })
     }
 
     pub(crate) fn missing(file: &str, column: &str, known: &[String]) -> Error {

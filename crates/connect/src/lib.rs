@@ -7,6 +7,7 @@
 //! - A reader codes the symbols of each column in one dictionary from its first batch to its last.
 
 mod arrays;
+mod arrow_rows;
 mod cells;
 mod csv_file;
 mod error;
@@ -16,7 +17,9 @@ mod json_file;
 mod parquet_file;
 mod reader;
 
+pub use arrow_rows::ArrowRows;
+pub use cells::{Cells, Refused};
 pub use error::{Error, Kind, Result};
 pub use infer::infer_schema;
 pub use interleave::{Interleave, interleave};
-pub use reader::{Reader, open, read_all};
+pub use reader::{Reader, csv, open, read_all};

@@ -1,8 +1,7 @@
 //! Parquet. Texts that become symbols are read by their codes in the file's dictionaries.
 
-use crate::arrays::{Converter, Misfit};
+use crate::arrow_rows::ArrowRows;
 use crate::error::{Error, Result};
-use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, Schema as ArrowSchema};
 use data::{Batch, Schema, Type};
 use parquet::arrow::ProjectionMask;
@@ -16,12 +15,8 @@ use std::sync::Arc;
 /// The batches of a Parquet file.
 pub(crate) struct ParquetFile {
     file: String,
-    schema: Arc<Schema>,
     batches: ParquetRecordBatchReader,
-    /// The place of each column of the schema among those that are read.
-    places: Vec<usize>,
-    converters: Vec<Converter>,
-    rows_before: u64,
+    rows: ArrowRows,
 }
 
 /// The columns of a Parquet file, and the open file.
@@ -69,34 +64,8 @@ pub(crate) fn open(path: &Path, schema: &Arc<Schema>, batch_rows: usize) -> Resu
     read.sort_unstable();
     read.dedup();
     let place = |root: &usize| read.binary_search(root).expect("every root is read");
-    Ok(ParquetFile {
-        file: name,
-        schema: schema.clone(),
-        batches: batches.map_err(|error| malformed(path, error))?,
-        places: roots.iter().map(place).collect(),
-        converters: schema.fields().iter().map(|field| Converter::new(field.ty)).collect(),
-        rows_before: 0,
-    })
-}
-
-impl ParquetFile {
-    fn convert(&mut self, rows: &RecordBatch) -> Result<Batch> {
-        let mut columns = Vec::with_capacity(self.places.len());
-        for (column, (&place, converter)) in self.places.iter().zip(&mut self.converters).enumerate() {
-            let array = rows.column(place);
-            let (file, field) = (self.file.clone(), &self.schema.fields()[column]);
-            let (column, ty) = (field.name.to_string(), field.ty.to_string());
-            columns.push(converter.convert(array).map_err(|misfit| match misfit {
-                Misfit::Type => Error::Type { file, column, wanted: ty, found: array.data_type().to_string() },
-                Misfit::Value { row, value } => {
-                    Error::Value { file, row: self.rows_before + row as u64 + 1, column, value, ty }
-                }
-                Misfit::Data(error) => Error::Data { file, error },
-            })?);
-        }
-        self.rows_before += rows.num_rows() as u64;
-        Ok(Batch::new(self.schema.clone(), columns).expect("each column was made of its type"))
-    }
+    let rows = ArrowRows::at(&name, roots.iter().map(place).collect(), schema);
+    Ok(ParquetFile { file: name, batches: batches.map_err(|error| malformed(path, error))?, rows })
 }
 
 impl Iterator for ParquetFile {
@@ -104,7 +73,7 @@ impl Iterator for ParquetFile {
 
     fn next(&mut self) -> Option<Result<Batch>> {
         match self.batches.next()? {
-            Ok(rows) => Some(self.convert(&rows)),
+            Ok(rows) => Some(self.rows.convert(&rows)),
             Err(error) => Some(Err(Error::Malformed { file: self.file.clone(), reason: error.to_string() })),
         }
     }

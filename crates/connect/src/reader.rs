@@ -58,6 +58,13 @@ pub fn open(path: impl AsRef<Path>, schema: &Arc<Schema>, batch_rows: usize) -> 
     Ok(Reader { schema: schema.clone(), file: path.display().to_string(), batches, failed: false })
 }
 
+/// Reads CSV with a header line from bytes, `name` being what errors call them. Unlike a file they may have no column that
+/// the schema has not.
+pub fn csv(name: &str, bytes: Box<dyn Read + Send>, schema: &Arc<Schema>, batch_rows: usize) -> Result<Reader> {
+    let batches = csv_file::of_bytes(name, bytes, schema, batch_rows.max(1))?;
+    Ok(Reader { schema: schema.clone(), file: name.to_string(), batches: Box::new(batches), failed: false })
+}
+
 /// All rows of a file as one batch.
 pub fn read_all(path: impl AsRef<Path>, schema: &Arc<Schema>) -> Result<Batch> {
     let path = path.as_ref();

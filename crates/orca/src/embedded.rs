@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::platform::Platform;
 use crate::script_session::{Listener, ScriptSession, terminal};
 use crate::store::Store;
-use crate::tables::Tables;
+use crate::tables::{AddedTable, Tables};
 use data::Batch;
 use env::{Clock, Disk, FolderLock, Kind, RealClock, RealDisk};
 use graph::{FullName, NameKind, NodeInfo, NodeRole};
@@ -369,6 +369,11 @@ impl Embedded {
     /// What answers queries.
     pub fn queries(&self) -> &query::Session {
         self.queries.get_or_init(|| query::Session::new(self.catalog.clone(), None))
+    }
+
+    /// Adds a table to the schema `orca_sys`.
+    pub fn add_system_table(&self, table: AddedTable) {
+        self.catalog.add(table);
     }
 
     /// Has the master take a request, and waits until it is done.

@@ -21,6 +21,16 @@ impl Failure {
         Failure { kind, errors: vec![Diagnostic::new(message)] }
     }
 
+    /// One error with its place.
+    pub fn placed(kind: Kind, error: Diagnostic) -> Failure {
+        Failure { kind, errors: vec![error] }
+    }
+
+    /// Several errors of one kind.
+    pub fn several(kind: Kind, errors: Vec<Diagnostic>) -> Failure {
+        Failure { kind, errors }
+    }
+
     /// What the caller can do about it.
     pub fn kind(&self) -> Kind {
         self.kind

@@ -5,7 +5,7 @@ use data::{Batch, Column, ColumnBuilder, Scalar, Schema, Type};
 use engine::Split;
 use graph::{FullName, NameKind};
 use lang::Diagnostic;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use query::{MemoryScan, Picture, Scan};
 use std::sync::Arc;
 use stream::Table;
@@ -16,12 +16,28 @@ const SYSTEM: &str = "orca_sys";
 /// The catalog of a session.
 pub struct Tables {
     control: Arc<Mutex<Control>>,
+    added: RwLock<Vec<Arc<AddedTable>>>,
+}
+
+/// A table of the system whose facts somebody else has.
+pub struct AddedTable {
+    /// Its name in the schema `orca_sys`.
+    pub name: &'static str,
+    /// Its columns.
+    pub columns: &'static [(&'static str, Type)],
+    /// Its rows now, with a value a column.
+    pub rows: Box<dyn Fn() -> Vec<Vec<Scalar>> + Send + Sync>,
 }
 
 impl Tables {
     /// The tables of this process.
     pub(crate) fn new(control: Arc<Mutex<Control>>) -> Tables {
-        Tables { control }
+        Tables { control, added: RwLock::default() }
+    }
+
+    /// Adds a table of the system.
+    pub(crate) fn add(&self, table: AddedTable) {
+        self.added.write().push(Arc::new(table));
     }
 }
 
@@ -36,7 +52,9 @@ impl query::Catalog for Tables {
 
     fn tables(&self, catalog: &str, schema: &str) -> Vec<String> {
         if schema == SYSTEM {
-            return SYSTEM_TABLES.iter().map(|table| table.name.to_string()).collect();
+            let added = self.added.read();
+            let names = SYSTEM_TABLES.iter().map(|table| table.name).chain(added.iter().map(|table| table.name));
+            return names.map(String::from).collect();
         }
         let control = self.control.lock();
         let tables = control.master.tables().map(|table| table.record.name.clone());
@@ -45,11 +63,16 @@ impl query::Catalog for Tables {
     }
 
     fn table(&self, catalog: &str, schema: &str, name: &str) -> Option<Arc<dyn Scan>> {
-        let control = self.control.lock();
         if schema == SYSTEM {
-            let table = SYSTEM_TABLES.iter().find(|table| table.name == name)?;
-            return Some(Arc::new(table.scan(&control, catalog)));
+            if let Some(table) = SYSTEM_TABLES.iter().find(|table| table.name == name) {
+                let rows = (table.rows)(&self.control.lock(), catalog);
+                return Some(Arc::new(scan(table.columns, &rows)));
+            }
+            // Its rows are asked for without a lock: they may come from the very things it guards.
+            let added = self.added.read().iter().find(|table| table.name == name).cloned()?;
+            return Some(Arc::new(scan(added.columns, &(added.rows)())));
         }
+        let control = self.control.lock();
         let full = FullName::new(catalog, NameKind::Table, name).ok()?;
         let table = control.worker.table(&full)?;
         Some(Arc::new(StreamTable { table }))
@@ -81,19 +104,16 @@ struct SystemTable {
     rows: fn(&Control, &str) -> Vec<Vec<Scalar>>,
 }
 
-impl SystemTable {
-    fn scan(&self, control: &Control, catalog: &str) -> MemoryScan {
-        let schema = Schema::of(self.columns);
-        let rows = (self.rows)(control, catalog);
-        let columns = schema.fields().iter().enumerate().map(|(place, field)| {
-            let mut column = ColumnBuilder::new(field.ty);
-            rows.iter().for_each(|row| column.push(&row[place]));
-            column.finish()
-        });
-        let columns: Vec<Column> = columns.collect();
-        let batch = Batch::new(schema.clone(), columns).expect("each row has a value a column");
-        MemoryScan::new(schema, vec![batch])
-    }
+fn scan(columns: &[(&str, Type)], rows: &[Vec<Scalar>]) -> MemoryScan {
+    let schema = Schema::of(columns);
+    let columns = schema.fields().iter().enumerate().map(|(place, field)| {
+        let mut column = ColumnBuilder::new(field.ty);
+        rows.iter().for_each(|row| column.push(&row[place]));
+        column.finish()
+    });
+    let columns: Vec<Column> = columns.collect();
+    let batch = Batch::new(schema.clone(), columns).expect("each row has a value a column");
+    MemoryScan::new(schema, vec![batch])
 }
 
 static SYSTEM_TABLES: &[SystemTable] = &[
@@ -233,15 +253,7 @@ static SYSTEM_TABLES: &[SystemTable] = &[
         rows: |control, catalog| {
             let mut rows = vec![];
             for (graph, flow) in control.worker.flows().filter(|(name, _)| is_in(name, catalog)) {
-                // The parts of a node are one row.
-                let mut nodes: Vec<(Arc<str>, stream::NodeCounts)> = vec![];
-                for (name, counts) in flow.counts() {
-                    match nodes.iter_mut().find(|(known, _)| *known == name) {
-                        Some((_, sum)) => *sum = sum.plus(&counts),
-                        None => nodes.push((name, counts)),
-                    }
-                }
-                rows.extend(nodes.into_iter().map(|(name, stream::NodeCounts { counts, null_keys })| {
+                rows.extend(node_counts(flow).into_iter().map(|(name, stream::NodeCounts { counts, null_keys })| {
                     let figures = [counts.rows_in, counts.rows_out, counts.late, counts.rejected, null_keys];
                     let names = [text(graph.to_string()), text(name.to_string())];
                     names.into_iter().chain(figures.into_iter().map(whole)).collect()
@@ -274,6 +286,18 @@ static SYSTEM_TABLES: &[SystemTable] = &[
         },
     },
 ];
+
+/// What each node of a graph has counted; the parts of a node are summed.
+pub(crate) fn node_counts(flow: &stream::Flow) -> Vec<(Arc<str>, stream::NodeCounts)> {
+    let mut nodes: Vec<(Arc<str>, stream::NodeCounts)> = vec![];
+    for (name, counts) in flow.counts() {
+        match nodes.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => *sum = sum.plus(&counts),
+            None => nodes.push((name, counts)),
+        }
+    }
+    nodes
+}
 
 fn is_in(name: &FullName, catalog: &str) -> bool {
     name.catalog().eq_ignore_ascii_case(catalog)

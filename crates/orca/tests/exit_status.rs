@@ -1,4 +1,7 @@
-//! The exit status of the program: 0 for success, 1 for a refusal or failure, 2 for a wrong command line.
+//! The exit status of the program: 0 for success, 1 for a refusal or failure, 2 for a wrong command line, 3 if the server
+//! cannot be reached.
+
+mod place;
 
 use std::process::Command;
 
@@ -20,8 +23,38 @@ fn a_wrong_command_line_is_told_from_a_failure() {
         (&["bench", "kline", "--parallel", "0"], 2, "--parallel"),
         (&["demo", "--symbols", "-1"], 2, "-1"),
         (&["sing"], 2, "sing"),
+        (&["feed", "Trade"], 2, "<FILE>"),
+        (&["feed", "Trade", "a.csv", "--rate", "0"], 2, "--rate"),
+        (&["table", "tail", "Trade", "--filter", "x > 1"], 2, "--follow"),
+        (&["sql", "select 1", "--url", "https://host"], 1, "begin it with `http://`"),
+        (&["config", "--set", "log.level=loud"], 1, "wanted=`error, warn, info, debug, trace`"),
+        (&["completions", "cmd"], 2, "possible values: bash"),
+        (&["graph", "explain", "no_such_script.dos"], 1, "cannot read the script"),
     ] {
         let (found, said) = status(arguments);
         assert_eq!((found, said.contains(want)), (Some(code), true), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_server_that_cannot_be_reached_is_told_from_one_that_refuses() {
+    let script = place::root().join("crates/orca/scripts/kline.dos").display().to_string();
+    for command in [
+        &["submit", script.as_str()][..],
+        &["feed", "Trade", "trades.csv"],
+        &["sql", "select 1"],
+        &["shell"],
+        &["graph", "list"],
+        &["graph", "show", "klines"],
+        &["graph", "explain", "klines"],
+        &["graph", "drop", "klines"],
+        &["table", "list"],
+        &["table", "show", "Trade"],
+        &["table", "tail", "Trade"],
+    ] {
+        // Nobody listens at port 1.
+        let (found, said) = status(&[command, &["--url", "http://127.0.0.1:1"]].concat());
+        assert_eq!(found, Some(3), "{command:?}: {said}");
+        assert!(said.contains("the server cannot be reached: url=`http://127.0.0.1:1`"), "{command:?}: {said}");
     }
 }

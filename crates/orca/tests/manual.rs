@@ -106,7 +106,9 @@ impl Examples {
                 Err(failure) => self.said = Said::Answer(errors(failure)),
             },
             // What is only shown.
-            (["sh"] | ["text"] | ["json"] | [], _) => {}
+            (["sh"] | ["text"] | ["json"] | ["toml"] | [], _) => {}
+            // Run against a server by the tests of its commands.
+            (["console"], _) => {}
             _ => return Err(format!("no block of an example: words=`{}`", block.words)),
         }
         Ok(())

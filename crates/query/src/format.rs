@@ -10,6 +10,7 @@ use crate::session::Answer;
 use arrow::array::RecordBatch;
 use cells::Cells;
 use comfy_table::{CellAlignment, Table, presets};
+use data::{Batch, Field};
 use std::io::{self, Write};
 
 pub use cells::text;
@@ -40,63 +41,125 @@ impl Format {
 
 /// Writes an answer.
 pub fn write(answer: &Answer, format: Format, out: &mut impl Write) -> io::Result<()> {
-    match format {
-        Format::Table => table(answer, out),
-        Format::Csv => csv(answer, out),
-        Format::Json => json::answer(answer, out),
+    let (mut writer, mut text) = (Writer::new(answer.fields.clone(), format), String::new());
+    for batch in &answer.batches {
+        writer.write(batch, &mut text);
+        out.write_all(text.as_bytes())?;
+        text.clear();
     }
+    writer.finish(&mut text);
+    out.write_all(text.as_bytes())
+}
+
+/// Writes an answer part by part, as its rows come. A table for people is written when all rows are known.
+pub struct Writer {
+    fields: Vec<Field>,
+    parts: Parts,
+}
+
+enum Parts {
+    Table(Box<Table>),
+    Csv { begun: bool },
+    Json { keys: Vec<String>, begun: bool },
+}
+
+impl Writer {
+    /// A writer of rows with these columns.
+    pub fn new(fields: Vec<Field>, format: Format) -> Writer {
+        let parts = match format {
+            Format::Table => {
+                let mut table = Table::new();
+                table.load_preset(presets::UTF8_FULL_CONDENSED);
+                table.set_header(fields.iter().map(|field| &*field.name));
+                Parts::Table(Box::new(table))
+            }
+            Format::Csv => Parts::Csv { begun: false },
+            Format::Json => Parts::Json { keys: json::keys(&fields), begun: false },
+        };
+        Writer { fields, parts }
+    }
+
+    /// Adds the next rows; their columns have the fields' Arrow types.
+    pub fn write(&mut self, batch: &RecordBatch, out: &mut String) {
+        let cells = cells(&self.fields, batch);
+        match &mut self.parts {
+            Parts::Table(table) => {
+                for row in 0..batch.num_rows() {
+                    table.add_row(cells.iter().map(|cells| {
+                        let mut cell = String::new();
+                        cells.push_text(row, &mut cell);
+                        cell
+                    }));
+                }
+            }
+            Parts::Csv { begun } => {
+                if !std::mem::replace(begun, true) {
+                    header(&self.fields, out);
+                }
+                lines(&cells, batch.num_rows(), out);
+            }
+            Parts::Json { keys, begun } => {
+                for row in 0..batch.num_rows() {
+                    out.push_str(if std::mem::replace(begun, true) { ",\n" } else { "[" });
+                    json::object(keys, &cells, row, out);
+                }
+            }
+        }
+    }
+
+    /// Adds what stands after the last row.
+    pub fn finish(self, out: &mut String) {
+        match self.parts {
+            Parts::Table(mut table) => {
+                for (column, field) in table.column_iter_mut().zip(&self.fields) {
+                    if field.ty.is_number() {
+                        column.set_cell_alignment(CellAlignment::Right);
+                    }
+                }
+                out.push_str(&table.to_string());
+                out.push('\n');
+            }
+            Parts::Csv { begun: false } => header(&self.fields, out),
+            Parts::Csv { begun: true } => {}
+            Parts::Json { begun, .. } => out.push_str(if begun { "]\n" } else { "[]\n" }),
+        }
+    }
+}
+
+/// Adds rows as an array of JSON objects on one line.
+pub fn json_rows(rows: &Batch, out: &mut String) {
+    json::rows(rows, out);
 }
 
 /// The cells of each column of a batch.
-fn cells(answer: &Answer, batch: &RecordBatch) -> Vec<Cells> {
-    let columns = answer.fields.iter().zip(batch.columns());
+fn cells(fields: &[Field], batch: &RecordBatch) -> Vec<Cells> {
+    let columns = fields.iter().zip(batch.columns());
     columns.map(|(field, array)| Cells::of(field.ty, array)).collect()
 }
 
-fn table(answer: &Answer, out: &mut impl Write) -> io::Result<()> {
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_FULL_CONDENSED);
-    table.set_header(answer.fields.iter().map(|field| &*field.name));
-    for batch in &answer.batches {
-        let cells = cells(answer, batch);
-        for row in 0..batch.num_rows() {
-            table.add_row(cells.iter().map(|cells| {
-                let mut cell = String::new();
-                cells.push_text(row, &mut cell);
-                cell
-            }));
-        }
+fn header(fields: &[Field], out: &mut String) {
+    for (index, field) in fields.iter().enumerate() {
+        let start = next_field(out, index);
+        out.push_str(&field.name);
+        quote(out, start);
     }
-    for (column, field) in table.column_iter_mut().zip(&answer.fields) {
-        if field.ty.is_number() {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    writeln!(out, "{table}")
+    out.push('\n');
 }
 
-fn csv(answer: &Answer, out: &mut impl Write) -> io::Result<()> {
-    let mut line = String::new();
-    for (index, field) in answer.fields.iter().enumerate() {
-        let start = next_field(&mut line, index);
-        line.push_str(&field.name);
-        quote(&mut line, start);
-    }
-    writeln!(out, "{line}")?;
-    for batch in &answer.batches {
-        let cells = cells(answer, batch);
-        for row in 0..batch.num_rows() {
-            line.clear();
-            for (index, cells) in cells.iter().enumerate() {
-                let start = next_field(&mut line, index);
-                cells.push_text(row, &mut line);
-                quote(&mut line, start);
-            }
-            // An empty line is no row to most readers.
-            writeln!(out, "{}", if line.is_empty() && cells.len() == 1 { "\"\"" } else { &line })?;
+fn lines(cells: &[Cells], rows: usize, out: &mut String) {
+    for row in 0..rows {
+        let line = out.len();
+        for (index, cells) in cells.iter().enumerate() {
+            let start = next_field(out, index);
+            cells.push_text(row, out);
+            quote(out, start);
         }
+        // An empty line is no row to most readers.
+        if out.len() == line && cells.len() == 1 {
+            out.push_str("\"\"");
+        }
+        out.push('\n');
     }
-    Ok(())
 }
 
 fn next_field(line: &mut String, index: usize) -> usize {
@@ -120,7 +183,7 @@ fn quote(line: &mut String, start: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use data::{Batch, Column, Schema, Type, parse_table};
+    use data::{Column, Schema, Type, parse_table};
 
     fn answer(batch: Batch) -> Answer {
         Answer { fields: batch.schema().fields().to_vec(), batches: vec![batch.to_arrow()] }

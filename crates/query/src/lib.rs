@@ -7,6 +7,7 @@
 
 mod catalog;
 mod error;
+mod figures;
 mod filter;
 pub mod format;
 mod functions;
@@ -18,6 +19,7 @@ mod session;
 
 pub use catalog::{Catalog, DEFAULT_SCHEMA, MemoryScan, OFFSET, Picture, Scan};
 pub use error::{Error, Kind, Place, Result};
+pub use figures::{BOUNDS_S, Durations, Figures};
 pub use filter::Filter;
 pub use prepared::{Prepared, Rows};
 pub use provider::FullName;

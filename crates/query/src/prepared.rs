@@ -1,6 +1,7 @@
 //! A statement that is planned: what it takes, what it gives, and its rows as they come.
 
 use crate::error::{Error, Result};
+use crate::figures::Stopwatch;
 use crate::names::{Headings, Text};
 use crate::order::{in_turn, may_part};
 use crate::provider::{COLUMN_NAME, FullName};
@@ -77,11 +78,13 @@ impl Rows {
         fields: Vec<Field>,
         mut rows: BoxStream<'static, Result<RecordBatch>>,
         pool: &Pool,
+        watch: Stopwatch,
     ) -> Rows {
         let (made, batches) = mpsc::channel(BATCHES_AHEAD);
         let work = pool.spawn(async move {
+            // The watch stops with the task, be it by the last row or by whoever reads.
             while let Some(batch) = rows.next().await {
-                if made.send(batch).await.is_err() {
+                if made.send(watch.check(batch)).await.is_err() {
                     return;
                 }
             }

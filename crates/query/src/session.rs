@@ -4,6 +4,7 @@
 
 use crate::catalog::{Catalog, DEFAULT_SCHEMA};
 use crate::error::{Error, Result};
+use crate::figures::{Figures, Stopwatch};
 use crate::functions;
 use crate::names::{Headings, Text};
 use crate::order::MergeInTurn;
@@ -57,6 +58,7 @@ struct Shared {
     catalog: Arc<dyn Catalog>,
     base: SessionState,
     pool: Pool,
+    figures: Arc<Figures>,
 }
 
 impl Session {
@@ -73,12 +75,17 @@ impl Session {
         partitions_max: usize,
     ) -> Session {
         let (base, pool) = (base_state(partitions_max.max(1)), Pool::new(partitions_max.clamp(1, 8)));
-        Session { shared: Arc::new(Shared { catalog, base, pool }), default_catalog }
+        Session { shared: Arc::new(Shared { catalog, base, pool, figures: Arc::default() }), default_catalog }
     }
 
     /// The same session, its names without a catalog in this one.
     pub fn in_catalog(&self, default_catalog: Option<String>) -> Session {
         Session { shared: self.shared.clone(), default_catalog }
+    }
+
+    /// What was answered so far.
+    pub fn figures(&self) -> &Arc<Figures> {
+        &self.shared.figures
     }
 
     /// The tables.
@@ -101,7 +108,8 @@ impl Session {
         let (session, sql) = (self.clone(), sql.to_string());
         self.shared.pool.spawn(async move {
             // Nobody waits any more when the send fails.
-            let _ = answered.send(session.answer(&sql).await);
+            let watch = Stopwatch::start(&session.shared.figures);
+            let _ = answered.send(watch.check(session.answer(&sql).await));
         });
         answer.recv().unwrap_or_else(|_| Err(broken_off()))
     }
@@ -131,15 +139,15 @@ impl Session {
     }
 
     pub(crate) async fn run_with(&self, sql: String, parameters: Vec<(Type, Scalar)>) -> Result<Rows> {
-        let session = self.clone();
+        let (session, watch) = (self.clone(), Stopwatch::start(&self.shared.figures));
         let start = async move {
             let planned = session.plan(&sql).await?;
             let insert = planned.insert.clone();
             let (fields, rows) = planned.start(&parameters).await?;
             Ok((insert, fields, rows))
         };
-        let (insert, fields, rows) = self.shared.pool.run(start).await?;
-        Ok(Rows::new(insert, fields, rows, &self.shared.pool))
+        let (insert, fields, rows) = watch.check(self.shared.pool.run(start).await)?;
+        Ok(Rows::new(insert, fields, rows, &self.shared.pool, watch))
     }
 
     /// How a statement runs over the tables as they are now.

@@ -32,8 +32,8 @@ pub fn manual(arguments: &Manual) -> Result<(), Failure> {
 }
 
 /// The pages that are made, by the names of their files.
-pub fn pages() -> [(&'static str, String); 3] {
-    [("engines.md", engines()), ("calls.md", calls()), ("functions.md", functions())]
+pub fn pages() -> [(&'static str, String); 4] {
+    [("engines.md", engines()), ("calls.md", calls()), ("functions.md", functions()), ("settings.md", settings())]
 }
 
 /// What stands below the title of each page.
@@ -127,7 +127,7 @@ fn own_parameters(parameters: &[Parameter]) -> (&[Parameter], &[Parameter]) {
 }
 
 /// `name(needed, [optional])`.
-fn signature(name: &str, parameters: &[Parameter], open: bool) -> String {
+pub(super) fn signature(name: &str, parameters: &[Parameter], open: bool) -> String {
     let words = parameters.iter().map(|parameter| match parameter.required {
         true => parameter.name.to_string(),
         false => format!("[{}]", parameter.name),
@@ -146,6 +146,26 @@ fn table(page: &mut String, parameters: &[Parameter]) {
 
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
+}
+
+fn settings() -> String {
+    let mut page = format!(
+        "# Settings\n\n{MADE}\n\n\
+         None must be given. A flag of `orca serve` goes before a variable of the environment, that before the file, that \
+         before the default; `orca config` prints each with its value and where that comes from.\n\n\
+         | where | how |\n|---|---|\n\
+         | flag | `--data-dir`, `--http`, `--pg`; any other as `--set log.level=debug` |\n\
+         | environment | `ORCA__LOG__LEVEL=debug` |\n\
+         | file | `orca.toml` of the folder that the server is started in, or the one that `--config` names |\n\n\
+         ```toml\n[log]\nlevel = \"debug\"\n```\n\n\
+         A setting that does not exist, or a value that it cannot have, is an error; all are told at once.\n\n\
+         | setting | default | meaning |\n|---|---|---|\n"
+    );
+    for setting in crate::settings::SETTINGS {
+        let default = if setting.default.is_empty() { String::new() } else { code(setting.default) };
+        writeln!(page, "| `{}` | {default} | {} |", setting.key, cell(setting.help)).expect(WRITES);
+    }
+    page
 }
 
 /// The kinds of functions: title, and where such a function may stand.
@@ -209,7 +229,7 @@ fn functions() -> String {
 }
 
 /// The kind of a function in words; with several forms, that for each number of arguments.
-fn kinds(form: &Form) -> String {
+pub(super) fn kinds(form: &Form) -> String {
     const WORDS: [&str; 5] =
         ["a row function", "a function across a row", "an aggregate function", "a state function", "a script function"];
     let word = |form: &Form| WORDS[kind_of(form)];

@@ -1,16 +1,27 @@
 //! The commands of the program: what each takes, and what it prints.
 
 mod bench;
+mod bundle;
 mod check;
+mod completions;
+mod config;
 mod demo;
+mod doctor;
 mod eval;
+mod feed;
 mod graph;
+mod listing;
 pub mod manual;
 mod run;
 mod serve;
+mod shell;
+mod sql;
+mod submit;
+mod table;
 
 pub use crate::failure::Failure;
 
+use crate::client::Error;
 use crate::report;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::io::IsTerminal;
@@ -34,11 +45,30 @@ enum Command {
     Check(check::Check),
     /// Serve REST, Flight SQL and the PostgreSQL protocol.
     Serve(serve::Serve),
-    /// Watch a market day's trades become candles with moving indicators.
-    Demo(demo::Demo),
-    /// Show what becomes of a graph.
+    /// Run a script at a server.
+    Submit(submit::Submit),
+    /// Feed files to a table of a server; goes on where it stopped.
+    Feed(feed::Feed),
+    /// Ask a server by SQL.
+    Sql(sql::Sql),
+    /// Type scripts and SQL at a server.
+    Shell(shell::Shell),
+    /// The graphs of a server, and what becomes of a graph.
     #[command(subcommand)]
     Graph(graph::Graph),
+    /// The public tables of a server.
+    #[command(subcommand)]
+    Table(table::Table),
+    /// Check what a server needs here, and how the one that runs is.
+    Doctor(doctor::Doctor),
+    /// Gather what somebody needs who is asked for help.
+    Bundle(bundle::Bundle),
+    /// Print every setting, its value and where that comes from.
+    Config(config::Config),
+    /// Print what makes a shell complete this program's commands.
+    Completions(completions::Completions),
+    /// Watch a market day's trades become candles with moving indicators.
+    Demo(demo::Demo),
     /// Measure this machine.
     #[command(subcommand)]
     Bench(Bench),
@@ -74,25 +104,43 @@ impl From<Format> for query::format::Format {
     }
 }
 
-/// Runs the command. Exit status 0 for success, 1 for a refusal or failure, 2 for a wrong command line.
+/// Runs the command. Exit status 0 for success, 1 for a refusal or failure, 2 for a wrong command line, 3 if the server
+/// cannot be reached.
 pub fn run(cli: Cli) -> ExitCode {
-    let result = match &cli.command {
-        Command::Run(run) => run::run(run),
-        Command::Eval(eval) => eval::eval(eval),
-        Command::Check(check) => check::check(check),
-        Command::Serve(serve) => serve::serve(serve),
-        Command::Demo(demo) => demo::demo(demo),
-        Command::Graph(graph) => graph::graph(graph),
-        Command::Bench(Bench::Kline(kline)) => bench::kline(kline),
-        Command::Manual(manual) => manual::manual(manual),
-    };
-    match result {
+    match obey(&cli.command) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
+        Err(Error::Failed(failure)) => {
             eprint!("{}", report::diagnostics(failure.diagnostics(), std::io::stderr().is_terminal()));
             ExitCode::FAILURE
         }
+        Err(error @ Error::Unreachable { .. }) => {
+            eprintln!("error: {error}");
+            ExitCode::from(3)
+        }
     }
+}
+
+fn obey(command: &Command) -> Result<(), Error> {
+    match command {
+        Command::Run(run) => run::run(run)?,
+        Command::Eval(eval) => eval::eval(eval)?,
+        Command::Check(check) => check::check(check)?,
+        Command::Serve(serve) => serve::serve(serve)?,
+        Command::Submit(submit) => submit::submit(submit)?,
+        Command::Feed(feed) => feed::feed(feed)?,
+        Command::Sql(sql) => sql::sql(sql)?,
+        Command::Shell(shell) => shell::shell(shell)?,
+        Command::Graph(graph) => graph::graph(graph)?,
+        Command::Table(table) => table::table(table)?,
+        Command::Doctor(doctor) => doctor::doctor(doctor)?,
+        Command::Bundle(bundle) => bundle::bundle(bundle)?,
+        Command::Config(config) => config::config(config)?,
+        Command::Completions(completions) => completions::completions(completions),
+        Command::Demo(demo) => demo::demo(demo)?,
+        Command::Bench(Bench::Kline(kline)) => bench::kline(kline)?,
+        Command::Manual(manual) => manual::manual(manual)?,
+    }
+    Ok(())
 }
 
 /// Reads a script.

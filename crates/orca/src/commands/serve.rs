@@ -3,7 +3,12 @@
 use super::Failure;
 use crate::server::Running;
 use crate::settings::Settings;
+use crate::trace::Traces;
 use std::path::PathBuf;
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, fmt};
 
 /// How it is served. Every setting may also stand in the environment or in the file; `orca config` lists them.
 #[derive(Debug, clap::Args)]
@@ -13,7 +18,7 @@ pub struct Serve {
 }
 
 /// The settings that have a flag.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct Flags {
     /// The file with settings; `orca.toml` of this folder, if there is one, when left out.
     #[arg(long, value_name = "FILE")]
@@ -50,20 +55,31 @@ impl Flags {
 /// Serves.
 pub fn serve(arguments: &Serve) -> Result<(), Failure> {
     let settings = arguments.flags.load()?;
-    log(&settings);
+    let traces = log(&settings)?;
     let running = Running::start(settings)?;
     tracing::info!(http = %running.http, pg = %running.pg, "orca is ready");
     running.until_asked_to_end()?;
     tracing::info!("orca stops");
-    running.stop()
+    running.stop()?;
+    if let Some(traces) = traces {
+        traces.finish();
+    }
+    Ok(())
 }
 
-/// Where events go: standard error, a line each.
-fn log(settings: &Settings) {
-    let level: tracing::Level = settings.text("log.level").parse().expect("checked when it was set");
-    let lines = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
-    match settings.text("log.format") {
-        "json" => lines.json().init(),
-        _ => lines.init(),
-    }
+/// Where events go: standard error, a line each; and spans to the endpoint for traces, if there is one.
+fn log(settings: &Settings) -> Result<Option<Traces>, Failure> {
+    let level: LevelFilter = settings.text("log.level").parse().expect("checked when it was set");
+    let lines = fmt::layer().with_writer(std::io::stderr);
+    let lines = match settings.text("log.format") {
+        "json" => lines.json().boxed(),
+        _ => lines.boxed(),
+    };
+    let traces = match settings.text("trace.endpoint") {
+        "" => None,
+        endpoint => Some(Traces::start(endpoint)?),
+    };
+    let spans = traces.as_ref().map(Traces::layer);
+    tracing_subscriber::registry().with(lines.with_filter(level)).with(spans).init();
+    Ok(traces)
 }

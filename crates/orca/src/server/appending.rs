@@ -5,9 +5,12 @@ use crate::failure::Failure;
 use data::Batch;
 use graph::FullName;
 use parking_lot::Mutex;
+use query::Durations;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
 use stream::{Appended, Writer};
 
 /// The writer of appends whose client names none.
@@ -38,10 +41,46 @@ pub struct Taken {
 #[derive(Default)]
 pub(super) struct Appending {
     turns: Mutex<BTreeMap<String, Arc<Mutex<()>>>>,
+    figures: AppendFigures,
+}
+
+/// What was appended so far.
+#[derive(Debug, Default)]
+pub struct AppendFigures {
+    /// How long each append took, with the wait for graphs that are behind.
+    pub durations: Durations,
+    /// Appends that brought rows.
+    pub new: AtomicU64,
+    /// Appends that were there already.
+    pub held: AtomicU64,
+    /// Appends that were refused.
+    pub failed: AtomicU64,
+    /// Rows that the tables took.
+    pub rows: AtomicU64,
 }
 
 impl Appending {
+    pub(super) fn figures(&self) -> &AppendFigures {
+        &self.figures
+    }
+
     pub(super) fn append(&self, orca: &Embedded, append: Append) -> Result<Taken, Failure> {
+        let begun = Instant::now();
+        let taken = self.try_append(orca, append);
+        let figures = &self.figures;
+        figures.durations.note(begun.elapsed());
+        match &taken {
+            Ok(Taken { held: false, offsets, .. }) => {
+                figures.new.fetch_add(1, Relaxed);
+                figures.rows.fetch_add(offsets.end - offsets.start, Relaxed);
+            }
+            Ok(_) => drop(figures.held.fetch_add(1, Relaxed)),
+            Err(_) => drop(figures.failed.fetch_add(1, Relaxed)),
+        }
+        taken
+    }
+
+    fn try_append(&self, orca: &Embedded, append: Append) -> Result<Taken, Failure> {
         let table = orca.table_of(&append.table)?;
         orca.make_room();
         let (appended, seq) = match append.writer {

@@ -9,12 +9,14 @@ pub mod http;
 pub mod pg;
 mod scripts;
 pub mod subscription;
+mod system_tables;
 
-pub use appending::Append;
+pub use appending::{Append, AppendFigures};
 pub use scripts::{Ran, SessionId};
 
 use crate::embedded::{Embedded, LogMode, Options};
 use crate::failure::Failure;
+use crate::metrics::Requests;
 use crate::settings::Settings;
 use appending::Appending;
 use env::Kind;
@@ -25,7 +27,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use subscription::{Subscription, Wanted};
+use subscription::{Place, Readers, Subscription, Wanted};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -41,6 +43,8 @@ pub struct Server {
     settings: Settings,
     appending: Appending,
     scripts: Scripts,
+    readers: Readers,
+    requests: Requests,
     started: Instant,
     is_ready: AtomicBool,
     stopping: watch::Sender<bool>,
@@ -90,17 +94,36 @@ impl Server {
     pub fn subscribe(&self, table: &FullName, wanted: Wanted) -> Result<Subscription, Failure> {
         let (orca, full) = (self.orca.clone(), table.clone());
         let is_there = move |table: &Arc<stream::Table>| orca.table_of(&full).is_ok_and(|now| Arc::ptr_eq(&now, table));
-        Subscription::new(self.orca.table_of(table)?, wanted, is_there)
+        let subscription = Subscription::new(self.orca.table_of(table)?, wanted, is_there)?;
+        self.readers.watch(&subscription);
+        Ok(subscription)
+    }
+
+    /// Where each reader of a table is.
+    pub fn readers(&self) -> Vec<Arc<Place>> {
+        self.readers.places()
+    }
+
+    /// What was appended so far.
+    pub fn appends(&self) -> &AppendFigures {
+        self.appending.figures()
+    }
+
+    /// What was asked for over HTTP so far.
+    pub fn requests(&self) -> &Requests {
+        &self.requests
     }
 
     /// Appends rows to a public table; blocks while the graphs that read it are behind. What a writer appends again under
     /// a number it has used is not appended.
     pub fn append(&self, append: Append) -> Result<appending::Taken, Failure> {
+        let _span = tracing::info_span!("append", table = %append.table, rows = append.rows.rows()).entered();
         self.appending.append(&self.orca, append)
     }
 
     /// Runs a script, in the session of this id or in one of its own. Blocks.
     pub fn run_script(&self, session: Option<&SessionId>, source: &Arc<lang::Source>) -> Result<Ran, Failure> {
+        let _span = tracing::info_span!("submit", script = source.name).entered();
         self.scripts.run(&self.orca, session, source)
     }
 
@@ -160,10 +183,13 @@ impl Running {
             settings,
             appending: Appending::default(),
             scripts: Scripts::default(),
+            readers: Readers::default(),
+            requests: Requests::default(),
             started: Instant::now(),
             is_ready: AtomicBool::new(true),
             stopping: watch::Sender::new(false),
         });
+        system_tables::add(&server);
         let listeners = vec![
             runtime.spawn(http::serve(server.clone(), http)),
             runtime.spawn(pg::serve(server.clone(), pg)),

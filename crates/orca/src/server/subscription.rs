@@ -6,8 +6,9 @@
 use crate::failure::Failure;
 use data::Batch;
 use env::Kind;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use stream::{Cursor, Start, Table};
 use tokio::sync::Notify;
@@ -30,6 +31,15 @@ pub enum Slow {
 }
 
 impl Slow {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Slow::Wait => "wait",
+            Slow::DropOldest => "drop_oldest",
+            Slow::Disconnect => "disconnect",
+        }
+    }
+
     /// The policy of this name: `wait`, `drop_oldest` or `disconnect`.
     pub fn parse(name: &str) -> Result<Slow, Failure> {
         match name {
@@ -99,8 +109,51 @@ pub struct News {
 /// Tells whether a table has not been dropped.
 type IsThere = Box<dyn Fn(&Arc<Table>) -> bool + Send + Sync>;
 
+/// Where a reader is, for whoever looks on.
+#[derive(Debug)]
+pub struct Place {
+    /// Its table.
+    pub table: Arc<Table>,
+    /// What happens when it is too slow.
+    pub slow: Slow,
+    /// Which rows it wants.
+    pub filter: Option<String>,
+    /// The offset of the next row it reads.
+    pub offset: AtomicU64,
+    /// Rows that were passed over so far.
+    pub missed: AtomicU64,
+}
+
+impl Place {
+    /// How many rows it is behind.
+    pub fn lag(&self) -> u64 {
+        self.table.end().saturating_sub(self.offset.load(Ordering::Relaxed))
+    }
+}
+
+/// The readers there are.
+#[derive(Default)]
+pub(super) struct Readers {
+    places: Mutex<Vec<Weak<Place>>>,
+}
+
+impl Readers {
+    /// Looks on at a reader until it goes.
+    pub(super) fn watch(&self, subscription: &Subscription) {
+        let mut places = self.places.lock();
+        places.retain(|place| place.strong_count() > 0);
+        places.push(Arc::downgrade(&subscription.place));
+    }
+
+    /// Where each reader is.
+    pub(super) fn places(&self) -> Vec<Arc<Place>> {
+        self.places.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
 /// A reader of one table.
 pub struct Subscription {
+    place: Arc<Place>,
     cursor: Cursor,
     wanted: Wanted,
     filter: Option<query::Filter>,
@@ -135,7 +188,14 @@ impl Subscription {
                 None => false,
             }),
         );
-        Ok(Subscription { cursor, wanted, filter, bell, is_there: Box::new(is_there) })
+        let place = Arc::new(Place {
+            table: table.clone(),
+            slow: wanted.slow,
+            filter: wanted.filter.clone(),
+            offset: AtomicU64::new(cursor.offset()),
+            missed: AtomicU64::new(0),
+        });
+        Ok(Subscription { place, cursor, wanted, filter, bell, is_there: Box::new(is_there) })
     }
 
     /// The table.
@@ -178,6 +238,8 @@ impl Subscription {
     pub fn look(&mut self) -> Result<Option<News>, Failure> {
         let missed = self.keep_up()?;
         let rows = self.cursor.next(self.wanted.rows_max.max(1))?;
+        self.place.missed.fetch_add(missed, Ordering::Relaxed);
+        self.place.offset.store(self.offset(), Ordering::Relaxed);
         let Some(rows) = rows else { return Ok(None) };
         let rows = match &self.filter {
             Some(filter) => filter.apply(&rows)?,

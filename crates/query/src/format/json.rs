@@ -1,36 +1,31 @@
 //! JSON. NaN and the infinities, which it does not know, are `null`.
 
-use super::cells::text;
-use crate::session::Answer;
-use data::{Batch, Column, Scalar, Type};
+use super::cells::{Cells, text};
+use data::{Batch, Column, Field, Scalar, Type};
 use lang::Value;
-use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::fmt::Write;
 
-/// Writes an answer as an array of objects, one a line.
-pub(super) fn answer(answer: &Answer, out: &mut impl Write) -> io::Result<()> {
-    let names: Vec<&str> = answer.fields.iter().map(|field| &*field.name).collect();
-    let mut line = String::from("[");
-    for batch in &answer.batches {
-        let cells = super::cells(answer, batch);
-        for row in 0..batch.num_rows() {
-            object(&names, |column, out| cells[column].push_json(row, out), &mut line);
-            out.write_all(line.as_bytes())?;
-            line.clear();
-            line.push_str(",\n");
-        }
-    }
-    let end = if line == "[" { "[]\n" } else { "]\n" };
-    out.write_all(end.as_bytes())
+/// What stands before each value of an object of these columns.
+pub(super) fn keys(fields: &[Field]) -> Vec<String> {
+    let key = |(index, field): (usize, &Field)| {
+        let mut key = String::from(if index == 0 { "{" } else { "," });
+        string(&field.name, &mut key);
+        key.push(':');
+        key
+    };
+    fields.iter().enumerate().map(key).collect()
 }
 
-/// Adds an object of these names; `value` adds the value of one.
-fn object(names: &[&str], value: impl Fn(usize, &mut String), out: &mut String) {
-    list('{', '}', names.len(), out, |index, out| {
-        string(names[index], out);
-        out.push(':');
-        value(index, out);
-    });
+/// Adds one row as an object.
+pub(super) fn object(keys: &[String], cells: &[Cells], row: usize, out: &mut String) {
+    if keys.is_empty() {
+        out.push('{');
+    }
+    for (key, cells) in keys.iter().zip(cells) {
+        out.push_str(key);
+        cells.push_json(row, out);
+    }
+    out.push('}');
 }
 
 fn list(open: char, close: char, count: usize, out: &mut String, item: impl Fn(usize, &mut String)) {
@@ -94,16 +89,13 @@ pub fn value(of: &Value, out: &mut String) {
     }
 }
 
-fn rows(batch: &Batch, out: &mut String) {
-    let names = batch.schema().names();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    list('[', ']', batch.rows(), out, |row, out| {
-        let cell = |index: usize, out: &mut String| {
-            let column = batch.column(index);
-            scalar(column.ty(), &column.get(row), out);
-        };
-        object(&names, cell, out);
-    });
+/// Adds rows as an array of objects.
+pub(super) fn rows(batch: &Batch, out: &mut String) {
+    let fields = batch.schema().fields();
+    let cells: Vec<Cells> =
+        fields.iter().zip(batch.columns()).map(|(field, column)| Cells::of(field.ty, &column.to_arrow())).collect();
+    let keys = keys(fields);
+    list('[', ']', batch.rows(), out, |row, out| object(&keys, &cells, row, out));
 }
 
 /// Adds a text in quotes.

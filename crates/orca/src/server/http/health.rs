@@ -1,27 +1,49 @@
 //! Whether the server is there, and whether it takes requests.
 
-use crate::server::Server;
+use super::Front;
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::routing::get;
-use axum::{Json, Router};
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::sync::Arc;
+use utoipa::ToSchema;
 
-pub(super) fn routes(server: Arc<Server>) -> Router {
-    Router::new().route("/healthz", get(health)).route("/readyz", get(ready)).with_state(server)
+/// The server is there.
+#[derive(Serialize, ToSchema)]
+pub struct Health {
+    /// Always `ok`.
+    status: String,
+    /// The program's version.
+    version: String,
+    /// How long it has been there.
+    uptime_s: u64,
 }
 
-/// It is there.
-async fn health(State(server): State<Arc<Server>>) -> Json<Value> {
-    Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION"), "uptime_s": server.uptime().as_secs() }))
+/// Whether the server takes requests.
+#[derive(Serialize, ToSchema)]
+pub struct Readiness {
+    /// `ready` or `not ready`.
+    status: String,
+    /// Why not.
+    reasons: Vec<String>,
 }
 
-/// It takes requests, or why it does not.
-async fn ready(State(server): State<Arc<Server>>) -> (StatusCode, Json<Value>) {
-    let reasons = server.not_ready();
+/// The server is there
+#[utoipa::path(get, path = "/healthz", tag = "server", responses((status = 200, body = Health)))]
+pub(super) async fn health(State(front): State<Arc<Front>>) -> Json<Health> {
+    let (status, version) = ("ok".to_string(), env!("CARGO_PKG_VERSION").to_string());
+    Json(Health { status, version, uptime_s: front.server.uptime().as_secs() })
+}
+
+/// The server takes requests, or why it does not
+#[utoipa::path(
+    get, path = "/readyz", tag = "server",
+    responses((status = 200, body = Readiness), (status = 503, description = "It takes none.", body = Readiness))
+)]
+pub(super) async fn ready(State(front): State<Arc<Front>>) -> (StatusCode, Json<Readiness>) {
+    let reasons = front.server.not_ready();
     match reasons.is_empty() {
-        true => (StatusCode::OK, Json(json!({ "status": "ready", "reasons": [] }))),
-        false => (StatusCode::SERVICE_UNAVAILABLE, Json(json!({ "status": "not ready", "reasons": reasons }))),
+        true => (StatusCode::OK, Json(Readiness { status: "ready".into(), reasons })),
+        false => (StatusCode::SERVICE_UNAVAILABLE, Json(Readiness { status: "not ready".into(), reasons })),
     }
 }
