@@ -8,6 +8,7 @@
 
 mod arrays;
 mod cells;
+mod conform;
 mod csv_file;
 mod error;
 mod infer;
@@ -16,6 +17,7 @@ mod json_file;
 mod parquet_file;
 mod reader;
 
+pub use conform::{Conform, Unfit, conform_column};
 pub use error::{Error, Kind, Result};
 pub use infer::infer_schema;
 pub use interleave::{Interleave, interleave};

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 
 /// All that is served over HTTP.
 pub fn router(server: Arc<Server>) -> Router {
-    Router::new().merge(health::routes(server))
+    Router::new().merge(health::routes(server.clone())).merge(super::flight::routes(server))
 }
 
 /// Serves until the server stops.
