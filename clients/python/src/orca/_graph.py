@@ -109,7 +109,7 @@ class StreamGraph:
             elif not node.children:
                 lines.append(node.chain())
         lines.append(f"g.submit({'' if checkpoints is None else _value(checkpoints)})")
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines)
 
     def __str__(self) -> str:
         return self.script()
