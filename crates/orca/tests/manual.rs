@@ -105,8 +105,8 @@ impl Examples {
                 Ok(answer) => return Err(format!("does not fail:\n{answer}")),
                 Err(failure) => self.said = Said::Answer(errors(failure)),
             },
-            // What is only shown.
-            (["sh"] | ["text"] | ["json"] | [], _) => {}
+            // What is only shown, or run elsewhere: see `python.rs`.
+            (["sh"] | ["text"] | ["json"] | ["python"] | [], _) => {}
             _ => return Err(format!("no block of an example: words=`{}`", block.words)),
         }
         Ok(())

@@ -77,3 +77,23 @@ fn it_is_installed_by_pip_and_its_page_is_true() {
     assert_eq!(told.matches("10.0  11.0  10.0   11.0").count(), 2, "{told}");
     running.stop().expect("a stop");
 }
+
+/// The blocks of a page behind this word.
+fn blocks(page: &str, word: &str) -> Vec<String> {
+    let opened = page.split(&format!("\n```{word}\n")).skip(1);
+    opened.map(|rest| rest.split_once("\n```").expect("a block is closed").0.to_string()).collect()
+}
+
+#[test]
+fn the_programs_of_the_manual_do_what_they_say() {
+    for page in ["flight.md", "python.md"] {
+        let text = std::fs::read_to_string(root().join("docs/manual").join(page)).expect("a page");
+        let running = serve(&[]);
+        blocks(&text, "orca").iter().for_each(|script| common::submit(&running, script));
+        let programs = blocks(&text, "python");
+        assert!(programs.len() >= 3, "{page}");
+        let program = programs.join("\n").replace("127.0.0.1:8848", &running.http.to_string());
+        run(Command::new(python()).args(["-c", &program]).env("PYTHONPATH", home().join("src")));
+        running.stop().expect("a stop");
+    }
+}
