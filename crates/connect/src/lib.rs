@@ -9,6 +9,7 @@
 mod arrays;
 mod arrow_rows;
 mod cells;
+mod conform;
 mod csv_file;
 mod error;
 mod infer;
@@ -19,6 +20,7 @@ mod reader;
 
 pub use arrow_rows::ArrowRows;
 pub use cells::{Cells, Refused};
+pub use conform::{Conform, Unfit, conform_column};
 pub use error::{Error, Kind, Result};
 pub use infer::infer_schema;
 pub use interleave::{Interleave, interleave};

@@ -107,8 +107,8 @@ impl Examples {
             },
             // What is only shown.
             (["sh"] | ["text"] | ["json"] | ["toml"] | [], _) => {}
-            // Run against a server by the tests of its commands.
-            (["console"], _) => {}
+            // Run against a server: by the tests of its commands, and by `python.rs`.
+            (["console"] | ["python"], _) => {}
             _ => return Err(format!("no block of an example: words=`{}`", block.words)),
         }
         Ok(())

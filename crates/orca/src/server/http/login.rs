@@ -29,10 +29,11 @@ impl Login {
     fn lets_in(&self, given: Option<&[u8]>) -> bool {
         let Some(wanted) = &self.wanted else { return true };
         let given = given.unwrap_or_default();
-        let (scheme, given) = given.split_at(given.len().min(6));
-        // Both are always looked at, so that the time tells nothing.
-        let is_same = same(given.trim_ascii(), wanted.as_bytes());
-        scheme.eq_ignore_ascii_case(b"basic ") && is_same
+        let (scheme, secret) = given.split_at(given.iter().position(|byte| *byte == b' ').unwrap_or(given.len()));
+        // After its handshake a Flight client sends the same secret as a bearer's. Both parts are always looked at, so
+        // that the time tells nothing.
+        let is_known = [&b"basic"[..], b"bearer"].into_iter().any(|known| scheme.eq_ignore_ascii_case(known));
+        same(secret.trim_ascii(), wanted.as_bytes()) & is_known
     }
 }
 

@@ -21,7 +21,7 @@ mod subscribe;
 mod tables;
 
 use crate::failure::Failure;
-use crate::server::Server;
+use crate::server::{Server, flight};
 use crate::tables::AddedTable;
 use axum::Router;
 use axum::extract::State;
@@ -65,6 +65,7 @@ struct Document;
 pub fn router(server: Arc<Server>) -> Router {
     let login = Login::new(server.settings().text("login.user"), server.settings().text("login.password"));
     let (document, routes) = (OnceLock::new(), OnceLock::new());
+    let flight = flight::routes(server.clone());
     let front = Arc::new(Front { server, login, operations: Operations::default(), document, routes });
     add_operations(&front);
     let open = OpenApiRouter::new().routes(routes!(health::health)).routes(routes!(health::ready));
@@ -100,8 +101,9 @@ pub fn router(server: Arc<Server>) -> Router {
     let text = document.to_json().expect("the document is plain data");
     let routes = Routes::new(document.paths.paths.keys().cloned());
     assert!(front.document.set(text).is_ok() && front.routes.set(routes).is_ok(), "both are set once");
+    let flight = flight.layer(from_fn_with_state(front.clone(), login::check));
     let noted = from_fn_with_state(front, observe::note);
-    router.fallback(no_such_path).method_not_allowed_fallback(no_such_method).layer(noted)
+    router.merge(flight).fallback(no_such_path).method_not_allowed_fallback(no_such_method).layer(noted)
 }
 
 /// Adds the operations to the system's tables.

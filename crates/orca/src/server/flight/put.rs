@@ -1,0 +1,162 @@
+//! Rows that clients append: a batch is an append, with the writer and number beside it or with the server's own.
+//!
+//! Invariants:
+//! - The appends of a stream are made in its order, one after another; an error ends the stream.
+//! - While one batch is being appended the next ones are read, a few ahead.
+
+use super::decode::{Came, batches};
+use super::status::{invalid, status};
+use crate::failure::Failure;
+use crate::server::{Append, Server};
+use ::stream::Writer;
+use arrow_flight::PutResult;
+use arrow_flight::sql::server::PeekableFlightDataStream;
+use connect::Conform;
+use data::Batch;
+use env::Kind;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use graph::{FullName, NameKind};
+use serde::Deserialize;
+use serde_json::json;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tonic::Status;
+
+/// How many batches are read ahead of the one being appended.
+const BATCHES_AHEAD: usize = 4;
+
+/// How many answers wait for a client that does not read them.
+const ANSWERS_AHEAD: usize = 4_096;
+
+/// How the writers of graphs are called.
+const OF_GRAPHS: &str = "journal/";
+
+/// What a client says beside a batch.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Note {
+    writer: Option<String>,
+    seq: Option<u64>,
+}
+
+impl Note {
+    fn read(bytes: &[u8]) -> Result<Option<(Writer, u64)>, Status> {
+        let note: Note = match bytes {
+            [] => Note::default(),
+            bytes => serde_json::from_slice(bytes)
+                .map_err(|error| invalid(format!("not a note: {error}; known=`{{\"writer\": …, \"seq\": …}}`")))?,
+        };
+        match (note.writer, note.seq) {
+            (None, None) => Ok(None),
+            (Some(writer), Some(_)) if writer.is_empty() || writer.starts_with(OF_GRAPHS) => {
+                Err(status(Failure::of(Kind::Denied, format!("this name is not for clients: writer=`{writer}`"))))
+            }
+            (Some(writer), Some(seq)) => Ok(Some((Writer::named(&writer), seq))),
+            (writer, seq) => Err(invalid(format!(
+                "writer and seq go together: writer=`{}`, seq=`{}`",
+                writer.unwrap_or_default(),
+                seq.map_or(String::new(), |seq| seq.to_string())
+            ))),
+        }
+    }
+}
+
+/// What became of one batch.
+pub(super) struct Put {
+    /// How many rows the table has of it.
+    pub(super) rows: u64,
+    answer: PutResult,
+}
+
+/// Appends the batches of a request to a table; an answer for each.
+pub(super) fn append(
+    server: Arc<Server>,
+    table: FullName,
+    messages: PeekableFlightDataStream,
+) -> Result<BoxStream<'static, Result<Put, Status>>, Status> {
+    let schema = server.orca().table_of(&table).map_err(status)?.schema().clone();
+    let (read, mut came) = mpsc::channel::<Result<Came, Status>>(BATCHES_AHEAD);
+    tokio::spawn(async move {
+        let mut batches = batches(messages);
+        while let Some(batch) = batches.next().await {
+            if read.send(batch).await.is_err() {
+                return;
+            }
+        }
+    });
+    let (put, answers) = mpsc::channel(ANSWERS_AHEAD);
+    tokio::spawn(async move {
+        let mut conform = Conform::new(&schema);
+        while let Some(batch) = came.recv().await {
+            let answer = match batch {
+                Ok(batch) => {
+                    let (server, table) = (server.clone(), table.clone());
+                    let work = tokio::task::spawn_blocking(move || {
+                        let answer = append_one(&server, table, &mut conform, batch);
+                        (conform, answer)
+                    });
+                    match work.await {
+                        Ok((back, answer)) => {
+                            conform = back;
+                            answer
+                        }
+                        Err(_) => {
+                            let failure = Failure::of(Kind::Internal, "append broke off");
+                            let _ = put.send(Err(status(failure))).await;
+                            return;
+                        }
+                    }
+                }
+                Err(status) => Err(status),
+            };
+            let failed = answer.is_err();
+            if put.send(answer).await.is_err() || failed {
+                return;
+            }
+        }
+    });
+    Ok(stream::unfold(answers, |mut answers| async { answers.recv().await.map(|answer| (answer, answers)) }).boxed())
+}
+
+/// The answers as the client gets them.
+pub(super) fn answers(puts: BoxStream<'static, Result<Put, Status>>) -> BoxStream<'static, Result<PutResult, Status>> {
+    puts.map(|put| put.map(|put| put.answer)).boxed()
+}
+
+fn append_one(server: &Server, table: FullName, conform: &mut Conform, batch: Came) -> Result<Put, Status> {
+    let writer = Note::read(&batch.note)?;
+    let rows = conform.conform(&batch.rows).map_err(status)?;
+    let taken = server.append(Append { table, writer, rows }).map_err(status)?;
+    let (start, end) = (taken.offsets.start, taken.offsets.end);
+    let rows = end - start;
+    let answer = json!({ "seq": taken.seq, "rows": rows, "held": taken.held, "start": start, "end": end });
+    Ok(Put { rows, answer: PutResult { app_metadata: answer.to_string().into() } })
+}
+
+/// Appends what an INSERT inserts, as one append; gives how many rows the table took. `runs` are the rows of each of its
+/// runs, all of one statement.
+pub(super) async fn insert(server: &Arc<Server>, runs: Vec<query::Rows>) -> Result<i64, Failure> {
+    let Some(target) = runs.first().map(|rows| rows.insert().cloned()) else { return Ok(0) };
+    let [catalog, schema, table] = target.expect("whoever calls knows that it is an INSERT");
+    if schema != NameKind::Table.schema() {
+        return Err(Failure::of(
+            Kind::Denied,
+            format!("the system's own tables are not written by clients: table=`{catalog}.{schema}.{table}`"),
+        ));
+    }
+    let table = FullName::new(&catalog, NameKind::Table, &table).map_err(|error| Failure::new(error.to_string()))?;
+    let wanted = server.orca().table_of(&table)?.schema().clone();
+    let (mut conform, mut batches) = (Conform::new(&wanted), vec![]);
+    for mut rows in runs {
+        while let Some(batch) = rows.next().await {
+            batches.push(conform.conform(&batch?)?);
+        }
+    }
+    let rows = Batch::concat(wanted, &batches)?;
+    let server = server.clone();
+    let append = move || server.append(Append { table, writer: None, rows });
+    let taken = tokio::task::spawn_blocking(append).await;
+    let taken = taken.unwrap_or_else(|_| Err(Failure::of(Kind::Internal, "append broke off")))?;
+    Ok((taken.offsets.end - taken.offsets.start) as i64)
+}
