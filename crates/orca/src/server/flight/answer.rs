@@ -44,10 +44,9 @@ fn with_opening(
     batches: impl Stream<Item = Result<RecordBatch, query::Error>> + Send + 'static,
 ) -> Messages {
     let pieces = batches.flat_map(move |batch| {
-        let messages = batch.map_err(status).and_then(|batch| encoder.encode(&batch));
-        stream::iter(match messages {
-            Ok(messages) => Either::Left(messages.into_iter().map(Ok)),
-            Err(status) => Either::Right(std::iter::once(Err(status))),
+        stream::iter(match batch.map_err(status).and_then(|batch| encoder.encode(&batch)) {
+            Ok(messages) => messages.into_iter().map(Ok).collect(),
+            Err(status) => vec![Err(status)],
         })
     });
     stream::once(future::ready(Ok(opening))).chain(pieces).boxed()

@@ -511,9 +511,12 @@ impl FlightSqlService for Front {
             (Err(failure), _, _) => return Err(status(failure)),
         }
         let puts = put::append(self.server.clone(), name, request.into_inner())?;
-        answer::until(puts, answer::stop(self.server.clone()))
-            .try_fold(0, async |sum, put| Ok(sum + put.rows as i64))
-            .await
+        let mut puts = answer::until(puts, answer::stop(self.server.clone()));
+        let mut rows = 0;
+        while let Some(put) = puts.try_next().await? {
+            rows += put.rows as i64;
+        }
+        Ok(rows)
     }
 
     async fn do_put_prepared_statement_query(
