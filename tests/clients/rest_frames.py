@@ -27,7 +27,7 @@ def sql(query, accept):
 
 ask("/v1/scripts", "text/plain", b"""
 use catalog market
-createStreamTable("F", `sym`time`price`n, [SYMBOL, TIMESTAMP, DOUBLE, LONG])
+createOrcaStreamTable("F", `sym`time`price`n, [SYMBOL, TIMESTAMP, DOUBLE, LONG])
 """)
 
 frame = pandas.DataFrame(

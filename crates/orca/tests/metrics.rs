@@ -301,7 +301,7 @@ fn spans_of_submits_queries_and_appends_reach_a_collector() {
         let request = ureq::post(format!("http://{address}{path}")).header("content-type", media);
         assert_eq!(request.send(body).unwrap().status(), 200);
     };
-    let script = "createCatalog(\"c\")\ngo\nuse catalog c\ncreateStreamTable(\"T\", [`n], [INT])";
+    let script = "createCatalog(\"c\")\ngo\nuse catalog c\ncreateOrcaStreamTable(\"T\", [`n], [INT])";
     send("/v1/scripts?name=traced.dos", "text/plain", script);
     send("/v1/tables/T/rows", "application/x-ndjson", "{\"n\":1}");
     send("/v1/sql", "text/plain", "select * from T");

@@ -84,7 +84,7 @@ fn with_table() -> Running {
     submit(
         &running,
         "createCatalog(\"c\")\ngo\nuse catalog c\n\
-         createStreamTable(\"T\", `sym`time`price`n, [SYMBOL, TIMESTAMP, DOUBLE, INT])",
+         createOrcaStreamTable(\"T\", `sym`time`price`n, [SYMBOL, TIMESTAMP, DOUBLE, INT])",
     );
     running
 }

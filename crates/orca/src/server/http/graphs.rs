@@ -122,7 +122,7 @@ fn flow(front: &Front, name: &FullName) -> Option<Arc<stream::Flow>> {
 /// Every graph that is there
 #[utoipa::path(
     get, path = "/v1/graphs", tag = "graphs", operation_id = "list_graphs",
-    responses((status = 200, body = Vec<GraphInfo>), Problems)
+    responses((status = 200, description = "The graphs, by name.", body = Vec<GraphInfo>), Problems)
 )]
 pub(super) async fn list(State(front): State<Arc<Front>>) -> Json<Vec<GraphInfo>> {
     let there = front
@@ -137,7 +137,7 @@ pub(super) async fn list(State(front): State<Arc<Front>>) -> Json<Vec<GraphInfo>
 #[utoipa::path(
     get, path = "/v1/graphs/{name}", tag = "graphs", operation_id = "show_graph",
     params(("name" = String, Path, description = "Its name; a bare one belongs to the only catalog there is.")),
-    responses((status = 200, body = GraphInfo), Problems)
+    responses((status = 200, description = "The graph.", body = GraphInfo), Problems)
 )]
 pub(super) async fn show(
     State(front): State<Arc<Front>>,

@@ -29,7 +29,7 @@ pub struct Readiness {
 }
 
 /// The server is there
-#[utoipa::path(get, path = "/healthz", tag = "server", responses((status = 200, body = Health)))]
+#[utoipa::path(get, path = "/healthz", tag = "server", responses((status = 200, description = "It is there.", body = Health)))]
 pub(super) async fn health(State(front): State<Arc<Front>>) -> Json<Health> {
     let (status, version) = ("ok".to_string(), env!("CARGO_PKG_VERSION").to_string());
     Json(Health { status, version, uptime_s: front.server.uptime().as_secs() })
@@ -38,7 +38,7 @@ pub(super) async fn health(State(front): State<Arc<Front>>) -> Json<Health> {
 /// The server takes requests, or why it does not
 #[utoipa::path(
     get, path = "/readyz", tag = "server",
-    responses((status = 200, body = Readiness), (status = 503, description = "It takes none.", body = Readiness))
+    responses((status = 200, description = "It takes requests.", body = Readiness), (status = 503, description = "It takes none.", body = Readiness))
 )]
 pub(super) async fn ready(State(front): State<Arc<Front>>) -> (StatusCode, Json<Readiness>) {
     let reasons = front.server.not_ready();

@@ -5,7 +5,7 @@
 
 use connect::{Cells, Error, Refused};
 use data::{Batch, Schema};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use std::sync::Arc;
 

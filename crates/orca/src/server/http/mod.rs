@@ -64,9 +64,14 @@ struct Document;
 /// All that is served over HTTP.
 pub fn router(server: Arc<Server>) -> Router {
     let login = Login::new(server.settings().text("login.user"), server.settings().text("login.password"));
-    let (document, routes) = (OnceLock::new(), OnceLock::new());
     let flight = flight::routes(server.clone());
-    let front = Arc::new(Front { server, login, operations: Operations::default(), document, routes });
+    let front = Arc::new(Front {
+        server,
+        login,
+        operations: Operations::default(),
+        document: OnceLock::new(),
+        routes: OnceLock::new(),
+    });
     add_operations(&front);
     let open = OpenApiRouter::new().routes(routes!(health::health)).routes(routes!(health::ready));
     let guarded = OpenApiRouter::new()

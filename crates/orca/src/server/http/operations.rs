@@ -193,7 +193,7 @@ impl Operations {
 /// The operations that are kept, the newest last
 #[utoipa::path(
     get, path = "/v1/operations", tag = "operations", operation_id = "list_operations",
-    responses((status = 200, body = Vec<OperationState>), Problems)
+    responses((status = 200, description = "The operations.", body = Vec<OperationState>), Problems)
 )]
 pub(super) async fn list(State(front): State<Arc<Front>>) -> Json<Vec<OperationState>> {
     Json(front.operations.all())
@@ -203,7 +203,7 @@ pub(super) async fn list(State(front): State<Arc<Front>>) -> Json<Vec<OperationS
 #[utoipa::path(
     get, path = "/v1/operations/{id}", tag = "operations", operation_id = "show_operation",
     params(("id" = String, Path, description = "Its id.")),
-    responses((status = 200, body = OperationState), Problems)
+    responses((status = 200, description = "The operation.", body = OperationState), Problems)
 )]
 pub(super) async fn show(
     State(front): State<Arc<Front>>,

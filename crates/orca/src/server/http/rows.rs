@@ -89,7 +89,7 @@ pub struct Offsets {
         (String = "application/x-ndjson"), (Vec<Row> = "application/json"), (String = "text/csv"),
         (Binary = "application/vnd.apache.arrow.stream")
     )),
-    responses((status = 200, body = AppendAnswer), Problems)
+    responses((status = 200, description = "The table holds the rows.", body = AppendAnswer), Problems)
 )]
 pub(super) async fn append(
     State(front): State<Arc<Front>>,

@@ -24,7 +24,7 @@ pub struct Setting {
 /// Every setting with its value and where that comes from
 #[utoipa::path(
     get, path = "/v1/settings", tag = "server", operation_id = "list_settings",
-    responses((status = 200, body = Vec<Setting>), Problems)
+    responses((status = 200, description = "The settings, by name.", body = Vec<Setting>), Problems)
 )]
 pub(super) async fn list(State(front): State<Arc<Front>>) -> Json<Vec<Setting>> {
     let all = front.server.settings().shown().map(|(setting, value, origin)| Setting {

@@ -63,7 +63,7 @@ impl TableInfo {
 /// Every public table
 #[utoipa::path(
     get, path = "/v1/tables", tag = "tables", operation_id = "list_tables",
-    responses((status = 200, body = Vec<TableInfo>), Problems)
+    responses((status = 200, description = "The tables, by name.", body = Vec<TableInfo>), Problems)
 )]
 pub(super) async fn list(State(front): State<Arc<Front>>) -> Json<Vec<TableInfo>> {
     let all = front
@@ -77,7 +77,7 @@ pub(super) async fn list(State(front): State<Arc<Front>>) -> Json<Vec<TableInfo>
 #[utoipa::path(
     get, path = "/v1/tables/{name}", tag = "tables", operation_id = "show_table",
     params(("name" = String, Path, description = "Its name; a bare one belongs to the only catalog there is.")),
-    responses((status = 200, body = TableInfo), Problems)
+    responses((status = 200, description = "The table.", body = TableInfo), Problems)
 )]
 pub(super) async fn show(
     State(front): State<Arc<Front>>,
@@ -113,7 +113,7 @@ pub struct WriterInfo {
         ("name" = String, Path, description = "The table."),
         ("writer" = String, Path, description = "The writer's name.")
     ),
-    responses((status = 200, body = WriterInfo), Problems)
+    responses((status = 200, description = "How far it is.", body = WriterInfo), Problems)
 )]
 pub(super) async fn writer(
     State(front): State<Arc<Front>>,
