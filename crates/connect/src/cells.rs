@@ -1,11 +1,13 @@
 //! Texts to the values of one column.
 
+use data::arrow::array::ArrayRef;
+use data::arrow::array::builder::StringBuilder;
 use data::arrow::buffer::{BooleanBufferBuilder, NullBufferBuilder};
 use data::{Column, ColumnBuilder, Dictionary, Physical, Scalar, Type, parse_temporal};
 use std::sync::Arc;
 
 /// Collects one column from texts. The common types go into plain vectors without a value in between.
-pub(crate) struct Cells {
+pub struct Cells {
     ty: Type,
     valid: NullBufferBuilder,
     values: Values,
@@ -16,17 +18,22 @@ enum Values {
     Ints(Vec<i64>, i64, i64),
     Floats(Vec<f64>),
     Codes { codes: Vec<u32>, dictionary: Arc<Dictionary>, last: (Vec<u8>, u32) },
+    Texts(StringBuilder),
     Rare(ColumnBuilder),
 }
 
 /// Not a value of the column's type, or one too many for its dictionary.
-pub(crate) enum Refused {
+#[derive(Debug)]
+pub enum Refused {
+    /// Not a value of the type.
     Value,
+    /// What the column says against it.
     Data(data::Error),
 }
 
 impl Cells {
-    pub(crate) fn new(ty: Type) -> Cells {
+    /// A column of this type without rows.
+    pub fn new(ty: Type) -> Cells {
         let values = match ty.physical() {
             Physical::Bool => Values::Bools(BooleanBufferBuilder::new(0)),
             Physical::I8 => Values::Ints(vec![], i8::MIN as i64, i8::MAX as i64),
@@ -35,25 +42,27 @@ impl Cells {
             Physical::I64 => Values::Ints(vec![], i64::MIN, i64::MAX),
             Physical::F32 | Physical::F64 => Values::Floats(vec![]),
             Physical::Code => Values::Codes { codes: vec![], dictionary: Dictionary::new(), last: (vec![], 0) },
+            Physical::Text => Values::Texts(StringBuilder::new()),
             _ => Values::Rare(ColumnBuilder::new(ty)),
         };
         Cells { ty, valid: NullBufferBuilder::new(0), values }
     }
 
     /// Adds a NULL.
-    pub(crate) fn push_null(&mut self) {
+    pub fn push_null(&mut self) {
         self.valid.append_null();
         match &mut self.values {
             Values::Bools(values) => values.append(false),
             Values::Ints(values, ..) => values.push(0),
             Values::Floats(values) => values.push(0.0),
             Values::Codes { codes, .. } => codes.push(0),
+            Values::Texts(texts) => texts.append_null(),
             Values::Rare(builder) => builder.push(&Scalar::Null),
         }
     }
 
     /// Adds the value that a text means; an empty one is NULL.
-    pub(crate) fn push(&mut self, text: &[u8]) -> Result<(), Refused> {
+    pub fn push(&mut self, text: &[u8]) -> Result<(), Refused> {
         if text.is_empty() {
             self.push_null();
             return Ok(());
@@ -77,6 +86,7 @@ impl Cells {
                 }
                 codes.push(last.1);
             }
+            Values::Texts(texts) => texts.append_value(utf8(text)?),
             Values::Rare(builder) => {
                 builder.push(&parse_scalar(self.ty, utf8(text)?).ok_or(Refused::Value)?);
             }
@@ -85,8 +95,28 @@ impl Cells {
         Ok(())
     }
 
+    /// Adds a value that is read already; it must be of the type.
+    pub fn push_scalar(&mut self, value: &Scalar) -> Result<(), Refused> {
+        match (&mut self.values, value) {
+            (_, Scalar::Null) => {
+                self.push_null();
+                return Ok(());
+            }
+            (Values::Bools(values), Scalar::Bool(value)) => values.append(*value),
+            (Values::Ints(values, least, greatest), Scalar::Int(value)) if (*least..=*greatest).contains(value) => {
+                values.push(*value);
+            }
+            (Values::Floats(values), Scalar::Float(value)) => values.push(*value),
+            (Values::Codes { .. } | Values::Texts(_), Scalar::Text(text)) => return self.push(text.as_bytes()),
+            (Values::Rare(builder), value) => builder.push(value),
+            _ => return Err(Refused::Value),
+        }
+        self.valid.append_non_null();
+        Ok(())
+    }
+
     /// The column so far; the next one starts empty, with the same dictionary.
-    pub(crate) fn take(&mut self) -> Column {
+    pub fn take(&mut self) -> Column {
         let (ty, nulls) = (self.ty, self.valid.finish());
         match &mut self.values {
             Values::Bools(values) => Column::of_bools(values.finish(), nulls),
@@ -116,6 +146,10 @@ impl Cells {
             }
             Values::Codes { codes, dictionary, .. } => {
                 Column::of_codes(std::mem::take(codes), nulls, dictionary.clone())
+            }
+            Values::Texts(texts) => {
+                let texts = Arc::new(texts.finish()) as ArrayRef;
+                Column::from_arrow(Type::String, &texts).expect("texts are a STRING column")
             }
             Values::Rare(builder) => std::mem::replace(builder, ColumnBuilder::new(ty)).finish(),
         }

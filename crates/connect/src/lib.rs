@@ -16,6 +16,7 @@ mod json_file;
 mod parquet_file;
 mod reader;
 
+pub use cells::{Cells, Refused};
 pub use error::{Error, Kind, Result};
 pub use infer::infer_schema;
 pub use interleave::{Interleave, interleave};
