@@ -1,5 +1,7 @@
 //! Texts to the values of one column.
 
+use data::arrow::array::ArrayRef;
+use data::arrow::array::builder::StringBuilder;
 use data::arrow::buffer::{BooleanBufferBuilder, NullBufferBuilder};
 use data::{Column, ColumnBuilder, Dictionary, Physical, Scalar, Type, parse_temporal};
 use std::sync::Arc;
@@ -17,6 +19,7 @@ enum Values {
     Ints(Vec<i64>, i64, i64),
     Floats(Vec<f64>),
     Codes { codes: Vec<u32>, dictionary: Arc<Dictionary>, last: (Vec<u8>, u32) },
+    Texts(StringBuilder),
     Rare(ColumnBuilder),
 }
 
@@ -40,6 +43,7 @@ impl Cells {
             Physical::I64 => Values::Ints(vec![], i64::MIN, i64::MAX),
             Physical::F32 | Physical::F64 => Values::Floats(vec![]),
             Physical::Code => Values::Codes { codes: vec![], dictionary: Dictionary::new(), last: (vec![], 0) },
+            Physical::Text => Values::Texts(StringBuilder::new()),
             _ => Values::Rare(ColumnBuilder::new(ty)),
         };
         Cells { ty, valid: NullBufferBuilder::new(0), values }
@@ -53,6 +57,7 @@ impl Cells {
             Values::Ints(values, ..) => values.push(0),
             Values::Floats(values) => values.push(0.0),
             Values::Codes { codes, .. } => codes.push(0),
+            Values::Texts(texts) => texts.append_null(),
             Values::Rare(builder) => builder.push(&Scalar::Null),
         }
     }
@@ -82,6 +87,7 @@ impl Cells {
                 }
                 codes.push(last.1);
             }
+            Values::Texts(texts) => texts.append_value(utf8(text)?),
             Values::Rare(builder) => {
                 builder.push(&parse_scalar(self.ty, utf8(text)?).ok_or(Refused::Value)?);
             }
@@ -117,6 +123,26 @@ impl Cells {
             Values::Rare(builder) if self.ty.element() == Some(elements.ty()) => {
                 builder.push(&Scalar::List(Arc::new(elements)));
             }
+            _ => return Err(Refused::Value),
+        }
+        self.valid.append_non_null();
+        Ok(())
+    }
+
+    /// Adds a value that is read already; it must be of the type.
+    pub fn push_scalar(&mut self, value: &Scalar) -> Result<(), Refused> {
+        match (&mut self.values, value) {
+            (_, Scalar::Null) => {
+                self.push_null();
+                return Ok(());
+            }
+            (Values::Bools(values), Scalar::Bool(value)) => values.append(*value),
+            (Values::Ints(values, least, greatest), Scalar::Int(value)) if (*least..=*greatest).contains(value) => {
+                values.push(*value);
+            }
+            (Values::Floats(values), Scalar::Float(value)) => values.push(*value),
+            (Values::Codes { .. } | Values::Texts(_), Scalar::Text(text)) => return self.push(text.as_bytes()),
+            (Values::Rare(builder), value) => builder.push(value),
             _ => return Err(Refused::Value),
         }
         self.valid.append_non_null();
@@ -159,6 +185,10 @@ impl Cells {
             }
             Values::Codes { codes, dictionary, .. } => {
                 Column::of_codes(std::mem::take(codes), nulls, dictionary.clone())
+            }
+            Values::Texts(texts) => {
+                let texts = Arc::new(texts.finish()) as ArrayRef;
+                Column::from_arrow(Type::String, &texts).expect("texts are a STRING column")
             }
             Values::Rare(builder) => std::mem::replace(builder, ColumnBuilder::new(ty)).finish(),
         }

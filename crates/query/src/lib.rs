@@ -13,14 +13,18 @@ pub mod format;
 mod functions;
 mod names;
 mod order;
+mod pg_catalog;
 mod prepared;
 mod provider;
 mod session;
+mod statements;
 
 pub use catalog::{Catalog, DEFAULT_SCHEMA, MemoryScan, OFFSET, Picture, Scan};
 pub use error::{Error, Kind, Place, Result};
 pub use figures::{BOUNDS_S, Durations, Figures};
 pub use filter::Filter;
+pub use pg_catalog::PgType;
 pub use prepared::{Prepared, Rows};
 pub use provider::FullName;
 pub use session::{Answer, Session};
+pub use statements::{Command, Copy, CopyFormat, CopyOf, Statement, statements};

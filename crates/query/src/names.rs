@@ -33,7 +33,7 @@ pub(crate) struct Spelling {
 
 impl Spelling {
     /// Of two names that differ in case alone the first one wins.
-    fn add(&mut self, name: &str) {
+    pub(crate) fn add(&mut self, name: &str) {
         self.by_lower.entry(name.to_lowercase()).or_insert_with(|| name.to_string());
     }
 
@@ -259,11 +259,36 @@ impl Headings {
         Headings { front, back }
     }
 
+    /// The same as PostgreSQL names them: a call after its function, a cast after what is cast.
+    pub(crate) fn of_postgres(statement: &Statement) -> Headings {
+        let Statement::Query(query) = statement else { return Headings::default() };
+        let Some(select) = first_select(query) else { return Headings::default() };
+        let is_one = |item: &&SelectItem| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
+        let heading = |item: &SelectItem| match item {
+            SelectItem::UnnamedExpr(expr) => Some(postgres_heading(expr)),
+            SelectItem::ExprWithAlias { alias, .. } => Some(alias.value.clone()),
+            _ => None,
+        };
+        Headings { front: select.projection.iter().take_while(is_one).map(heading).collect(), back: vec![] }
+    }
+
     /// The name given to column `index` of `count`.
     pub(crate) fn name(&self, index: usize, count: usize) -> Option<&str> {
         let front = self.front.get(index);
         let heading = front.or_else(|| self.back.get(count - 1 - index));
         heading.and_then(|heading| heading.as_deref())
+    }
+}
+
+fn postgres_heading(expr: &Expr) -> String {
+    let last = |name: &ObjectName| name.0.last().and_then(|part| part.as_ident()).map(|ident| ident.value.clone());
+    match expr {
+        Expr::Identifier(name) => name.value.clone(),
+        Expr::CompoundIdentifier(names) => names.last().map_or(String::new(), |name| name.value.clone()),
+        Expr::Function(function) => last(&function.name).unwrap_or_default().to_lowercase(),
+        Expr::Cast { expr, .. } | Expr::Nested(expr) => postgres_heading(expr),
+        Expr::Case { .. } => "case".into(),
+        _ => "?column?".into(),
     }
 }
 

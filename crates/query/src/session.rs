@@ -8,6 +8,7 @@ use crate::figures::{Figures, Stopwatch};
 use crate::functions;
 use crate::names::{Headings, Text};
 use crate::order::MergeInTurn;
+use crate::pg_catalog::PgCatalog;
 use crate::prepared::{Planned, Prepared, Rows};
 use crate::provider::QueryCatalog;
 use arrow::array::RecordBatch;
@@ -21,7 +22,7 @@ use datafusion::sql::sqlparser::ast::Statement;
 use futures::StreamExt;
 use lang::library;
 use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
@@ -52,11 +53,14 @@ impl Answer {
 pub struct Session {
     shared: Arc<Shared>,
     default_catalog: Option<String>,
+    /// Whose PostgreSQL catalog is asked, if it is.
+    postgres_user: Option<Arc<str>>,
 }
 
 struct Shared {
     catalog: Arc<dyn Catalog>,
     base: SessionState,
+    postgres: OnceLock<Result<Arc<PgCatalog>>>,
     pool: Pool,
     figures: Arc<Figures>,
 }
@@ -75,12 +79,19 @@ impl Session {
         partitions_max: usize,
     ) -> Session {
         let (base, pool) = (base_state(partitions_max.max(1)), Pool::new(partitions_max.clamp(1, 8)));
-        Session { shared: Arc::new(Shared { catalog, base, pool, figures: Arc::default() }), default_catalog }
+        let shared = Shared { catalog, base, postgres: OnceLock::new(), pool, figures: Arc::default() };
+        Session { shared: Arc::new(shared), default_catalog, postgres_user: None }
     }
 
     /// The same session, its names without a catalog in this one.
     pub fn in_catalog(&self, default_catalog: Option<String>) -> Session {
-        Session { shared: self.shared.clone(), default_catalog }
+        Session { default_catalog, ..self.clone() }
+    }
+
+    /// The same session for what only PostgreSQL has: `pg_catalog`, `information_schema` and its functions, as this user
+    /// sees them. Queries of it are read as PostgreSQL reads them.
+    pub fn for_postgres(&self, user: &str) -> Session {
+        Session { postgres_user: Some(user.into()), ..self.clone() }
     }
 
     /// What was answered so far.
@@ -138,7 +149,8 @@ impl Session {
         self.shared.pool.run(async move { Prepared::new(session, sql).await }).await
     }
 
-    pub(crate) async fn run_with(&self, sql: String, parameters: Vec<(Type, Scalar)>) -> Result<Rows> {
+    /// The rows of a query with parameters, planned once.
+    pub async fn run_with(&self, sql: String, parameters: Vec<(Type, Scalar)>) -> Result<Rows> {
         let (session, watch) = (self.clone(), Stopwatch::start(&self.shared.figures));
         let start = async move {
             let planned = session.plan(&sql).await?;
@@ -152,6 +164,10 @@ impl Session {
 
     /// How a statement runs over the tables as they are now.
     pub(crate) async fn plan(&self, sql: &str) -> Result<Planned> {
+        if let Some(user) = &self.postgres_user {
+            let postgres = self.shared.postgres.get_or_init(|| PgCatalog::new().map(Arc::new)).clone()?;
+            return postgres.plan(&self.shared.catalog, &self.default_catalog(), user, sql).await;
+        }
         let text = Text::read(sql)?;
         let written = text.parse()?;
         check_is_legal(&written)?;
@@ -249,7 +265,7 @@ pub(crate) fn base_state(partitions_max: usize) -> SessionState {
 }
 
 /// Queries, what tells of tables and plans, and INSERT.
-fn check_is_legal(statement: &Statement) -> Result<()> {
+pub(crate) fn check_is_legal(statement: &Statement) -> Result<()> {
     match statement {
         Statement::Query(_)
         | Statement::Explain { .. }
