@@ -173,7 +173,7 @@ impl PgCatalog {
         let text = Text::read(sql)?;
         // Names know no case, in the patterns of psql either.
         let loose = sql.replace("OPERATOR(pg_catalog.~)", "OPERATOR(pg_catalog.~*)");
-        let mut statements = self.parser.parse(&loose).map_err(syntax)?;
+        let mut statements = self.parser.parse(&loose).map_err(|error| syntax(&error))?;
         let statement = match (statements.pop(), statements.is_empty()) {
             (Some(statement), true) => statement,
             _ => return Err(Error::Invalid { reason: "one query is wanted".into(), place: None }),
