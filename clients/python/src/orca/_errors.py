@@ -145,9 +145,11 @@ def of_text(status: str, message: str) -> OrcaError:
 def of_adbc(error: Exception) -> OrcaError:
     """The error that the ADBC driver tells of."""
     text = str(error)
-    # INVALID_ARGUMENT: [FlightSQL] message (InvalidArgument; ExecuteQuery)
-    found = re.match(r"^\w+: (?:\[FlightSQL\] )?(?:\[FlightSQL\] )?(.*?)(?: \((\w+); \w+\))?(?:\. .*)?$", text, re.DOTALL)
-    message, status = (found.group(1), found.group(2)) if found else (text, None)
+    # INVALID_ARGUMENT: [FlightSQL] message (InvalidArgument; ExecuteQuery). Details
+    told = list(re.finditer(r" \((\w+); \w+\)", text))
+    message, status = (text[: told[-1].start()], told[-1].group(1)) if told else (text, None)
+    message = re.sub(r"^[A-Z_]+: ", "", message)
+    message = re.sub(r"^(\[FlightSQL\] )+", "", message)
     if status is None:
         code = getattr(error, "status_code", None)
         status = getattr(code, "name", "") or ""
