@@ -187,7 +187,7 @@ fn sql_shows_the_same_numbers() {
     assert_eq!(number("select value from orca_sys.settings where setting = 'data.dir'"), "memory");
     assert_eq!(number("select origin from orca_sys.settings where setting = 'log.level'"), "default");
     assert_eq!(number("select count(*) from orca_sys.operations"), "0");
-    let (names, _) = (number("select count(distinct name) from orca_sys.metrics"), ());
+    let names = number("select count(distinct name) from orca_sys.metrics");
     // A histogram is two numbers here.
     let histograms = METRICS.iter().filter(|metric| metric.kind == MetricKind::Histogram).count();
     let there = METRICS.iter().filter(|metric| !metric.name.starts_with("orca_http_")).count();
@@ -266,6 +266,15 @@ fn the_manual_names_every_metric() {
     }
 }
 
+/// A process that does not outlive its test.
+struct Killed(std::process::Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+    }
+}
+
 #[test]
 fn spans_of_submits_queries_and_appends_reach_a_collector() {
     let collected = Arc::new(std::sync::Mutex::new((String::new(), Vec::<u8>::new())));
@@ -283,13 +292,13 @@ fn spans_of_submits_queries_and_appends_reach_a_collector() {
     });
     runtime.spawn(async move { axum::serve(listener, collector).await });
 
-    let mut orca = Command::new(env!("CARGO_BIN_EXE_orca"))
+    let orca = Command::new(env!("CARGO_BIN_EXE_orca"))
         .args(["serve", "--data-dir", "memory", "--http", "127.0.0.1:0", "--pg", "127.0.0.1:0"])
         .args(["--set", &format!("trace.endpoint={endpoint}"), "--set", "log.format=json"])
         .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(orca.stderr.take().unwrap()).lines();
+        .spawn();
+    let mut orca = Killed(orca.unwrap());
+    let mut lines = BufReader::new(orca.0.stderr.take().unwrap()).lines();
     let address = loop {
         let line = lines.next().expect("it says when it is ready").unwrap();
         let said: serde_json::Value = serde_json::from_str(&line).expect("a line of the log is JSON");
@@ -305,9 +314,9 @@ fn spans_of_submits_queries_and_appends_reach_a_collector() {
     send("/v1/scripts?name=traced.dos", "text/plain", script);
     send("/v1/tables/T/rows", "application/x-ndjson", "{\"n\":1}");
     send("/v1/sql", "text/plain", "select * from T");
-    Command::new("kill").arg(orca.id().to_string()).status().unwrap();
+    Command::new("kill").arg(orca.0.id().to_string()).status().unwrap();
     let deadline = Instant::now() + Duration::from_secs(20);
-    while orca.try_wait().unwrap().is_none() {
+    while orca.0.try_wait().unwrap().is_none() {
         assert!(Instant::now() < deadline, "it stops");
         std::thread::sleep(Duration::from_millis(20));
     }

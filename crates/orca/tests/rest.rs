@@ -130,7 +130,7 @@ fn a_session_keeps_its_variables_until_it_is_ended() {
 
 #[test]
 fn a_script_that_nobody_waits_for_is_an_operation() {
-    let running = serve(&[]);
+    let running = with_table();
     let begun = script(&running, "?wait=false&name=slow.dos", "6 * 7");
     assert_eq!(begun.status, 202, "{}", begun.text());
     let location = begun.header("location").to_string();
@@ -623,6 +623,8 @@ fn fuzz(seconds: u64) {
     append_all(&running, TRADE, "test", &trades(2_000, 500));
     let traffic = Traffic::start(&running);
     let done = Command::new(python().with_file_name("schemathesis"))
+        .arg("--config-file")
+        .arg(common::root().join("tests/clients/schemathesis.toml"))
         .args(["run", &format!("http://{}/openapi.json", running.http), "--max-time", &seconds.to_string()])
         // A script or query is a text, so not every text is a right one.
         .args(["--exclude-checks", "positive_data_acceptance"])
