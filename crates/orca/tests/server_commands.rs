@@ -245,7 +245,7 @@ fn a_feed_that_is_killed_at_twenty_moments_and_run_again_brings_each_row_once() 
     let served = Served::start(folder.path(), &[]);
     served.submit_klines();
     let fed = write_trades(&folder.path().join("trades.csv"), 200_000);
-    let mut chance = SeededChance::new(20);
+    let chance = SeededChance::new(20);
     let mut places = vec![];
     let feed = ["feed", "Trade", "trades.csv", "--batch-rows", "500"];
     for _ in 0..20 {
@@ -371,7 +371,7 @@ fn a_shell_runs_scripts_and_sql_from_a_pipe() {
     let folder = tempfile::tempdir().expect("a folder");
     let served = Served::start(folder.path(), &[]);
     served.submit_klines();
-    let typed = "a = 20\nf = def(x) {\n  x + 1\n}\nf(a) * 2\nuse catalog market\n\\sql\n\
+    let typed = "a = 20\nf = def(x) {\n  return x + 1\n}\nf(a) * 2\nuse catalog market\n\\sql\n\
         select count(*) as n\n  from Trade; select ';' as s;\n\\format csv\nselect 1 as one;\n\\script\nprint(a)\n\
         \\d Trade\n\\g\n\\h mavg\nhelp(timeSeriesEngine)\n\\timing\n1 + 1\n\\help\n\\q\nnever()\n";
     let (output, said) = served.shell(typed);
@@ -591,4 +591,20 @@ fn the_reader_of_a_tail_is_not_held_by_a_slow_terminal() {
     let mut said = String::new();
     tail.stdout.take().expect("piped").read_to_string(&mut said).expect("text");
     tail.wait().expect("a status");
+}
+
+#[test]
+fn a_shell_on_a_terminal_completes_remembers_and_goes_on_after_errors() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let served = Served::start(folder.path(), &[]);
+    served.submit_klines();
+    let mut python = Command::new("python3");
+    python.arg(root().join("tests/clients/shell_terminal.py")).arg(env!("CARGO_BIN_EXE_orca"));
+    python.args(["shell", "--url", &served.url]).env("XDG_DATA_HOME", folder.path()).env("TERM", "xterm");
+    let output = python.output().expect("python starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let history = std::fs::read_to_string(folder.path().join("orca/history")).expect("a history");
+    for typed in ["f(41) * 10", "existsCatalog(\"market\")", "select 40 + 3 as n;"] {
+        assert!(history.contains(typed), "{typed} in {history}");
+    }
 }

@@ -64,8 +64,8 @@ fn diagnostic(error: &Json) -> Diagnostic {
     let above = line as usize - 1;
     let start = source_line.char_indices().nth(column as usize - 1).map_or(source_line.len(), |(byte, _)| byte);
     let length = match error["length"].as_u64() {
-        Some(letters) => source_line[start..].chars().take(letters as usize).map(char::len_utf8).sum(),
-        None => word(&source_line[start..]),
+        Some(letters @ 1..) => source_line[start..].chars().take(letters as usize).map(char::len_utf8).sum(),
+        _ => word(&source_line[start..]),
     };
     let source = Source::new(text("name").unwrap_or("script"), "\n".repeat(above) + source_line);
     let span = Span { start: (above + start) as u32, end: (above + start + length) as u32 };

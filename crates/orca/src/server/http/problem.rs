@@ -46,6 +46,8 @@ pub struct Fault {
     line: Option<usize>,
     /// The character in the line, from 1.
     column: Option<usize>,
+    /// How many characters of the line are at fault.
+    length: Option<usize>,
     /// The line's text.
     source_line: Option<String>,
     /// What would mend it.
@@ -61,6 +63,12 @@ impl Fault {
             message: error.message.clone(),
             line: place.map(|((line, _), _)| line),
             column: place.map(|((_, column), _)| column),
+            length: place.map(|((line, column), source)| {
+                let (start, end) = error.span.map_or((0, 0), |span| (span.start as usize, span.end as usize));
+                let meant = source.text.get(start..end.max(start)).unwrap_or_default();
+                let in_line = source.line(line).chars().skip(column - 1).count();
+                meant.chars().take_while(|letter| *letter != '\n').count().min(in_line)
+            }),
             source_line: place.map(|((line, _), source)| source.line(line).to_string()),
             help: error.help.clone(),
             name: place.map(|(_, source)| source.name.clone()),

@@ -50,6 +50,8 @@ fn yes() -> bool {
 pub struct ScriptAnswer {
     /// Its last value, as text that evaluates to it again.
     value: String,
+    /// The same value as `print` shows it.
+    shown: String,
     /// What it printed and warned of, in order.
     said: Vec<SaidLine>,
     /// The current catalog after it.
@@ -72,7 +74,12 @@ impl ScriptAnswer {
             Said::Printed(text) => line("printed", text),
             Said::Warned(text) => line("warned", text),
         });
-        ScriptAnswer { value: ran.value.to_string(), said: said.collect(), catalog: ran.catalog }
+        ScriptAnswer {
+            value: ran.value.to_string(),
+            shown: ran.value.show(),
+            said: said.collect(),
+            catalog: ran.catalog,
+        }
     }
 }
 
