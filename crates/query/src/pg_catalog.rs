@@ -9,6 +9,7 @@
 
 mod constants;
 mod information_schema;
+mod rewrites;
 
 use crate::catalog::{Catalog, DEFAULT_SCHEMA};
 use crate::error::{self, Error};
@@ -26,7 +27,7 @@ use data::Type;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, MemTable, SchemaProvider, TableProvider};
 use datafusion::common::DataFusionError;
 use datafusion::execution::FunctionRegistry;
-use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::execution::session_state::SessionState;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as Parsed;
 use datafusion_pg_catalog::pg_catalog::context::EmptyContextProvider;
@@ -171,15 +172,15 @@ impl PgCatalog {
         sql: &str,
     ) -> error::Result<Planned> {
         let text = Text::read(sql)?;
-        // Names know no case, in the patterns of psql either.
-        let loose = sql.replace("OPERATOR(pg_catalog.~)", "OPERATOR(pg_catalog.~*)");
-        let mut statements = self.parser.parse(&loose).map_err(|error| syntax(&error))?;
-        let statement = match (statements.pop(), statements.is_empty()) {
+        let mut statements = self.parser.parse(&rewrites::text(sql)).map_err(|error| syntax(&error))?;
+        let mut statement = match (statements.pop(), statements.is_empty()) {
             (Some(statement), true) => statement,
             _ => return Err(Error::Invalid { reason: "one query is wanted".into(), place: None }),
         };
         check_is_legal(&statement)?;
-        let headings = Headings::of_postgres(&statement);
+        rewrites::statement(&mut statement);
+        // As it was written, if it can be read without the rules.
+        let headings = Headings::of_postgres(text.parse().as_ref().unwrap_or(&statement));
         let client = Client {
             catalog: self.clone(),
             tables: tables.clone(),
@@ -188,17 +189,17 @@ impl PgCatalog {
         };
         let database = client.database.clone();
         let mut state = self.base.clone();
+        state.mark_start_execution();
         for function in constants::functions(&database, user) {
             state.register_udf(Arc::new(function)).map_err(|error| Error::of(&error, |_| None))?;
         }
-        let mut state =
-            SessionStateBuilder::new_from_existing(state).with_catalog_list(Arc::new(Databases(client))).build();
+        state.register_catalog_list(Arc::new(Databases(client)));
         let options = &mut state.config_mut().options_mut().catalog;
         options.default_catalog = database;
         options.default_schema = DEFAULT_SCHEMA.to_string();
         let plan = state.statement_to_plan(Parsed::Statement(Box::new(statement))).await;
         let plan = plan.map_err(|error| Error::of(&error, |name| text.place(name)))?;
-        Ok(Planned { text, headings, state, plan, insert: None })
+        Ok(Planned { text, headings, state, plan, insert: None, target: None })
     }
 
     fn oid(&self, database: &str, table: &str) -> i32 {
@@ -252,7 +253,14 @@ impl Client {
         let Some(fixed) = self.catalog.fixed.table(&name).await? else { return Ok(None) };
         let schema = fixed.schema();
         let batch = match name.as_str() {
-            "pg_class" => self.pg_class(schema),
+            "pg_class" => self.pg_class(with_texts(&schema, &["reloptions", "relacl"])),
+            // There are none; clients take their arrays apart.
+            "pg_index" => {
+                Ok(RecordBatch::new_empty(with_lists(&schema, &["indkey", "indcollation", "indclass", "indoption"])))
+            }
+            "pg_constraint" => {
+                Ok(RecordBatch::new_empty(with_lists(&schema, &["conkey", "confkey", "confdelsetcols"])))
+            }
             "pg_attribute" => self.pg_attribute(schema),
             "pg_namespace" => {
                 let names = texts(NAMESPACES.iter().map(|(name, _)| *name));
@@ -425,6 +433,22 @@ fn ints(values: impl IntoIterator<Item = i32>) -> ArrayRef {
 
 fn texts(values: impl IntoIterator<Item = impl AsRef<str>>) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(values))
+}
+
+/// The columns and these, which hold nothing.
+fn with_texts(schema: &Schema, names: &[&str]) -> SchemaRef {
+    let more = names.iter().map(|name| Arc::new(Field::new(*name, DataType::Utf8, true)));
+    Arc::new(Schema::new(schema.fields().iter().cloned().chain(more).collect::<Vec<_>>()))
+}
+
+/// The columns, those of these names as arrays of numbers.
+fn with_lists(schema: &Schema, names: &[&str]) -> SchemaRef {
+    let list = DataType::List(Arc::new(Field::new("item", DataType::Int16, true)));
+    let fields = schema.fields().iter().map(|field| match names.contains(&field.name().as_str()) {
+        true => Arc::new(Field::new(field.name(), list.clone(), true)),
+        false => field.clone(),
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// Rows of these columns; those that are not given are NULL, or nothing (0, false, an empty text) where NULL is not

@@ -6,8 +6,8 @@ use crate::names::{Headings, Text};
 use crate::order::{in_turn, may_part};
 use crate::provider::{COLUMN_NAME, FullName};
 use crate::session::{AbortOnDrop, Pool, Session, type_of};
-use arrow::array::{RecordBatch, RecordBatchOptions};
-use arrow::compute::cast;
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{Schema, SchemaRef};
 use data::{Column, Field, Scalar, Type};
 use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
@@ -123,6 +123,8 @@ pub(crate) struct Planned {
     pub(crate) state: SessionState,
     pub(crate) plan: LogicalPlan,
     pub(crate) insert: Option<FullName>,
+    /// The columns of the table that is inserted into.
+    pub(crate) target: Option<SchemaRef>,
 }
 
 impl Planned {
@@ -158,7 +160,11 @@ impl Planned {
     ) -> Result<(Vec<Field>, BoxStream<'static, Result<RecordBatch>>)> {
         let written = self.plan.schema().inner().clone();
         let made = self.run(parameters).await.map_err(|error| self.error(&error))?;
-        let fields = self.named(&typed(&written, &made.schema()));
+        let fields = match &self.target {
+            // A parameter may have had another type than its column.
+            Some(target) => named_as(target),
+            None => self.named(&typed(&written, &made.schema())),
+        };
         let schema = arrow_schema(&fields);
         let text = self.text;
         let batches = made.filter_map(move |batch| {
@@ -222,12 +228,25 @@ fn typed(written: &Schema, made: &Schema) -> Schema {
     Schema::new(fields.collect::<Vec<_>>())
 }
 
+/// The columns of a table.
+fn named_as(table: &Schema) -> Vec<Field> {
+    let field = |field: &arrow::datatypes::FieldRef| {
+        Field::new(field.metadata().get(COLUMN_NAME).unwrap_or(field.name()).as_str(), type_of(field))
+    };
+    table.fields().iter().map(field).collect()
+}
+
 fn arrow_schema(fields: &[Field]) -> SchemaRef {
     Arc::new(Schema::new(fields.iter().map(Field::to_arrow).collect::<Vec<_>>()))
 }
 
 fn under(schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch> {
-    let columns = batch.columns().iter().zip(schema.fields()).map(|(column, field)| cast(column, field.data_type()));
+    // A value is never bent to fit.
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    let cast = |(column, field): (&ArrayRef, &arrow::datatypes::FieldRef)| {
+        cast_with_options(column, field.data_type(), &options)
+    };
+    let columns = batch.columns().iter().zip(schema.fields()).map(cast);
     let columns = columns.collect::<std::result::Result<Vec<_>, _>>();
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     columns

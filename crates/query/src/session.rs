@@ -177,22 +177,24 @@ impl Session {
         let is_function = |name: &str| base.table_functions().contains_key(name);
         let (statement, spelling) = text.resolve(&*self.shared.catalog, &default_catalog, is_function)?;
         let tables = QueryCatalog::new(self.shared.catalog.clone(), Arc::new(spelling));
-        let mut state =
-            SessionStateBuilder::new_from_existing(base.clone()).with_catalog_list(Arc::new(tables)).build();
+        // Not built anew: each of its many functions would be registered again.
+        let mut state = base.clone();
+        state.mark_start_execution();
+        state.register_catalog_list(Arc::new(tables));
         let options = &mut state.config_mut().options_mut().catalog;
         options.default_catalog = default_catalog.clone();
         options.default_schema = DEFAULT_SCHEMA.to_string();
         let plan = state.statement_to_plan(Parsed::Statement(Box::new(statement))).await;
         let plan = plan.map_err(|error| Error::of(&error, |name| text.place(name)))?;
-        let (insert, plan) = match plan {
+        let (insert, target, plan) = match plan {
             LogicalPlan::Dml(insert) => {
                 let name = insert.table_name.resolve(&default_catalog, DEFAULT_SCHEMA);
                 let name = [name.catalog, name.schema, name.table].map(|part| part.to_string());
-                (Some(name), insert.input.as_ref().clone())
+                (Some(name), Some(insert.target.schema()), insert.input.as_ref().clone())
             }
-            plan => (None, plan),
+            plan => (None, None, plan),
         };
-        Ok(Planned { text, headings, state, plan, insert })
+        Ok(Planned { text, headings, state, plan, insert, target })
     }
 }
 

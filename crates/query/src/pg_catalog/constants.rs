@@ -34,6 +34,8 @@ const FIXED: &[(&str, Value)] = &[
     ("obj_description", Value::Text(None)),
     ("pg_char_to_encoding", Value::Whole(Some(6))),
     ("pg_client_encoding", Value::Text(Some("UTF8"))),
+    ("pg_collation_is_visible", Value::Truth(true)),
+    ("pg_conversion_is_visible", Value::Truth(true)),
     ("pg_database_size", Value::Whole(Some(0))),
     ("pg_function_is_visible", Value::Truth(true)),
     ("pg_get_function_arguments", Value::Text(Some(""))),

@@ -141,7 +141,7 @@ impl Connection {
             };
             match self.attend(frame, &input).await {
                 Ok(()) => {}
-                Err(Trouble::Gone(_)) => return,
+                Err(Trouble::Gone) => return,
                 Err(Trouble::Told(error)) if error.is_fatal() => return self.leave(error).await,
                 Err(Trouble::Told(error)) => self.output.tell(&error),
             }
@@ -197,7 +197,7 @@ impl Connection {
                 Either::Right((Either::Right((Either::Left(_), _)), _)) => {
                     Err(PgError::new("57014", "the query was cancelled: statement_timeout is over").into())
                 }
-                Either::Right((Either::Right(_), _)) => Err(Trouble::Gone(std::io::ErrorKind::UnexpectedEof.into())),
+                Either::Right((Either::Right(_), _)) => Err(Trouble::Gone),
             }
         };
         self.key.stop.lock().take();
@@ -910,13 +910,20 @@ impl Connection {
         let out = CopyOut::new(copy.clone(), rows.fields().to_vec());
         self.describe_copy(b'H', copy.format, rows.fields().len());
         let (mut sent, mut scratch) = (0, BytesMut::new());
-        out.head(&mut scratch);
-        self.send_copy(&scratch);
+        let mut head = BytesMut::new();
+        out.head(&mut head);
+        // Clients take the head of the binary form with its first row.
+        if copy.format != CopyFormat::Binary {
+            self.send_copy(&head.split());
+        }
         while let Some(batch) = rows.next().await {
             let batch = batch.map_err(|error| PgError::of_statement(error, &query))?;
             let cells = out.cells(&batch);
             for row in 0..batch.num_rows() {
-                self.output.frame(b'd', |body| out.row(&cells, row, &mut scratch, body));
+                self.output.frame(b'd', |body| {
+                    body.put_slice(&head.split());
+                    out.row(&cells, row, &mut scratch, body);
+                });
                 if row % ROWS_AT_ONCE == 0 {
                     self.output.make_room().await?;
                 }
@@ -924,9 +931,8 @@ impl Connection {
             sent += batch.num_rows();
             self.output.make_room().await?;
         }
-        scratch.clear();
-        out.foot(&mut scratch);
-        self.send_copy(&scratch);
+        out.foot(&mut head);
+        self.send_copy(&head);
         self.output.bare(b'c');
         self.output.complete(&format!("COPY {sent}"));
         Ok(())

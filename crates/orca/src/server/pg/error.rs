@@ -21,7 +21,7 @@ pub(super) enum Trouble {
     /// It is told to the client, who may go on.
     Told(PgError),
     /// The client is gone.
-    Gone(std::io::Error),
+    Gone,
 }
 
 impl From<PgError> for Trouble {
@@ -31,8 +31,8 @@ impl From<PgError> for Trouble {
 }
 
 impl From<std::io::Error> for Trouble {
-    fn from(error: std::io::Error) -> Trouble {
-        Trouble::Gone(error)
+    fn from(_: std::io::Error) -> Trouble {
+        Trouble::Gone
     }
 }
 

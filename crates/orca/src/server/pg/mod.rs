@@ -78,7 +78,7 @@ async fn attend(server: Arc<Server>, keys: Arc<Keys>, socket: TcpStream) {
             let text = format!("too many connections: connections_max=`{CONNECTIONS_MAX}`");
             return refuse(&mut output, PgError::fatal("53300", text)).await;
         }
-        Ok(None) | Err(Trouble::Gone(_)) => return,
+        Ok(None) | Err(Trouble::Gone) => return,
         Err(Trouble::Told(error)) => return refuse(&mut output, PgError { severity: "FATAL", ..error }).await,
     };
     tracing::debug!(user = client.user, database = client.database, "a PostgreSQL client has come");

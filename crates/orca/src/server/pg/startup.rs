@@ -31,7 +31,7 @@ pub(super) struct Client {
 impl From<Unread> for Trouble {
     fn from(unread: Unread) -> Trouble {
         match unread {
-            Unread::Gone => Trouble::Gone(std::io::ErrorKind::UnexpectedEof.into()),
+            Unread::Gone => Trouble::Gone,
             Unread::Refused(error) => Trouble::Told(error),
         }
     }

@@ -1,0 +1,127 @@
+//! What clients ask of PostgreSQL's catalog and DataFusion cannot plan, put otherwise.
+//!
+//! Most is done by the rules of `datafusion-pg-catalog`; here is what is left. All of it rests on what this catalog holds: no
+//! constraints, indexes, own types or roles with rights.
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, FunctionArguments, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement, Value, ValueWithSpan,
+    VisitMut, VisitorMut,
+};
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
+use std::ops::ControlFlow;
+
+/// Pieces of texts and what stands for them.
+const TEXTS: &[(&str, &str)] = &[
+    // Names know no case, in the patterns of psql either.
+    ("OPERATOR(pg_catalog.~)", "OPERATOR(pg_catalog.~*)"),
+    // psql: no table's type is a type of its own.
+    ("(SELECT c.relkind = 'c' FROM pg_catalog.pg_class c WHERE c.oid = t.typrelid)", "false"),
+    // ADBC and JDBC: functions of types are kept by name.
+    ("(typreceive != 0 OR typsend != 0)", "(typreceive <> '-' OR typsend <> '-')"),
+    ("typinput='pg_catalog.array_in'::regproc", "typinput='array_in'"),
+    ("typinput='array_in'::regproc", "typinput='array_in'"),
+    // pgcli: types of arguments, by name.
+    ("COALESCE(proallargtypes::regtype[], proargtypes::regtype[])::text[]", "NULL::text"),
+];
+
+/// The text of a query, put otherwise.
+pub(super) fn text(sql: &str) -> String {
+    let mut sql = TEXTS.iter().fold(sql.to_string(), |sql, (from, to)| sql.replace(from, to));
+    // Arrays made of a query are of roles and their rights.
+    while let Some(start) = sql.to_ascii_lowercase().find("array(select") {
+        let mut depth = 0;
+        let end = sql[start..].char_indices().find(|(_, letter)| {
+            depth += (*letter == '(') as i32 - (*letter == ')') as i32;
+            *letter == ')' && depth == 0
+        });
+        let Some((end, _)) = end else { break };
+        sql.replace_range(start..=start + end, "NULL::text");
+    }
+    sql
+}
+
+/// A statement, put otherwise.
+pub(super) fn statement(statement: &mut Statement) {
+    let _: ControlFlow<()> = statement.visit(&mut Otherwise);
+}
+
+struct Otherwise;
+
+impl VisitorMut for Otherwise {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        for item in &mut select.projection {
+            if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item
+                && !matches!(expr, Expr::Subquery(_))
+            {
+                let _: ControlFlow<()> = expr.visit(&mut NoSubqueries);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        match expr {
+            // Only a backslash escapes.
+            Expr::Like { pattern, escape_char, .. } | Expr::ILike { pattern, escape_char, .. } => {
+                if let Some(ValueWithSpan { value: Value::SingleQuotedString(escape), .. }) = &escape_char
+                    && escape != "\\"
+                    && let Some(escaped) = read(&format!("replace({pattern}, '{}', '\\')", escape.replace('\'', "''")))
+                {
+                    (**pattern, *escape_char) = (escaped, None);
+                }
+            }
+            // The places of an array, of which there is none: its elements do as well.
+            Expr::Function(function) if is_named(&function.name, "generate_subscripts") => {
+                function.name = ObjectName::from(vec![Ident::new("unnest")]);
+                if let FunctionArguments::List(list) = &mut function.args {
+                    list.args.truncate(1);
+                }
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Takes out subqueries within an expression that might give more than one row: DataFusion plans none of them if they are about
+/// the row outside, and they tell of what is not here.
+struct NoSubqueries;
+
+impl VisitorMut for NoSubqueries {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::Subquery(query) = expr
+            && !gives_one_row(query)
+        {
+            *expr = Expr::Value(Value::Null.with_empty_span());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn gives_one_row(query: &Query) -> bool {
+    const AGGREGATES: &[&str] = &["array_agg", "bool_and", "bool_or", "count", "max", "min", "string_agg", "sum"];
+    let is_aggregate = match query.body.as_ref() {
+        SetExpr::Select(select) => match select.projection.as_slice() {
+            [SelectItem::UnnamedExpr(Expr::Function(function))] => {
+                AGGREGATES.iter().any(|name| is_named(&function.name, name))
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    is_aggregate || query.limit_clause.is_some()
+}
+
+fn is_named(name: &ObjectName, wanted: &str) -> bool {
+    let last = name.0.last().and_then(|part| part.as_ident());
+    last.is_some_and(|last| last.value.eq_ignore_ascii_case(wanted))
+}
+
+fn read(expr: &str) -> Option<Expr> {
+    Parser::new(&PostgreSqlDialect {}).try_with_sql(expr).ok()?.parse_expr().ok()
+}
