@@ -9,7 +9,6 @@
 mod arrays;
 mod arrow_rows;
 mod cells;
-mod conform;
 mod csv_file;
 mod error;
 mod infer;
@@ -18,9 +17,8 @@ mod json_file;
 mod parquet_file;
 mod reader;
 
-pub use arrow_rows::ArrowRows;
+pub use arrow_rows::{ArrowRows, column};
 pub use cells::{Cells, Refused};
-pub use conform::{Conform, Unfit, conform_column};
 pub use error::{Error, Kind, Result};
 pub use infer::infer_schema;
 pub use interleave::{Interleave, interleave};

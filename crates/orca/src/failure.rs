@@ -106,12 +106,6 @@ impl From<connect::Error> for Failure {
     }
 }
 
-impl From<connect::Unfit> for Failure {
-    fn from(error: connect::Unfit) -> Failure {
-        Failure::new(error.to_string())
-    }
-}
-
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Failure {
         Failure::of(Kind::Unavailable, error.to_string())

@@ -3,6 +3,7 @@
 use crate::embedded::Embedded;
 use crate::failure::Failure;
 use data::Batch;
+use env::Kind;
 use graph::FullName;
 use parking_lot::Mutex;
 use query::Durations;
@@ -24,6 +25,21 @@ pub struct Append {
     pub writer: Option<(Writer, u64)>,
     /// The rows, with the table's columns.
     pub rows: Batch,
+}
+
+/// The writer and number that a client gives; names of the system's own writers are not for clients.
+pub fn numbered(writer: &str, seq: u64) -> Result<(Writer, u64), Failure> {
+    if writer.is_empty() || writer.len() > 256 {
+        return Err(Failure::new("a writer's name has 1 to 256 bytes"));
+    }
+    let known = Writer::named(writer);
+    if known.is_node() || writer == NAMELESS {
+        return Err(Failure::of(Kind::Denied, format!("the writer is not a client: writer=`{writer}`")));
+    }
+    match (1..=i64::MAX as u64).contains(&seq) {
+        true => Ok((known, seq)),
+        false => Err(Failure::new(format!("a number of an append is from 1 on: seq=`{seq}`, max=`{}`", i64::MAX))),
+    }
 }
 
 /// What became of an append.

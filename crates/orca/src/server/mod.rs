@@ -11,7 +11,7 @@ mod scripts;
 pub mod subscription;
 mod system_tables;
 
-pub use appending::{Append, AppendFigures};
+pub use appending::{Append, AppendFigures, numbered};
 pub use scripts::{Ran, SessionId};
 
 use crate::embedded::{Embedded, LogMode, Options};
@@ -19,8 +19,11 @@ use crate::failure::Failure;
 use crate::metrics::Requests;
 use crate::settings::Settings;
 use appending::Appending;
+use arrow::array::RecordBatch;
+use connect::ArrowRows;
 use env::Kind;
-use graph::FullName;
+use futures::{Stream, StreamExt};
+use graph::{FullName, NameKind};
 use scripts::Scripts;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -119,6 +122,36 @@ impl Server {
     pub fn append(&self, append: Append) -> Result<appending::Taken, Failure> {
         let _span = tracing::info_span!("append", table = %append.table, rows = append.rows.rows()).entered();
         self.appending.append(&self.orca, append)
+    }
+
+    /// Appends what an INSERT inserts, as one append; gives how many rows the table took. The rows are those of all its
+    /// runs, with the table's columns in their order.
+    pub async fn insert<E: From<Failure>>(
+        self: &Arc<Server>,
+        target: &query::FullName,
+        rows: impl Stream<Item = Result<RecordBatch, E>>,
+    ) -> Result<u64, E> {
+        let [catalog, schema, name] = target;
+        if *schema != NameKind::Table.schema() {
+            let text = format!("only public tables take rows: table=`{catalog}.{schema}.{name}`");
+            return Err(Failure::of(Kind::Denied, text).into());
+        }
+        let table = FullName::new(catalog, NameKind::Table, name).map_err(|error| Failure::new(error.to_string()))?;
+        let schema = self.orca.table_of(&table)?.schema().clone();
+        let mut converter = ArrowRows::in_order("query", schema.len(), &schema).map_err(Failure::from)?;
+        let (mut rows, mut batches) = (std::pin::pin!(rows), vec![]);
+        while let Some(batch) = rows.next().await {
+            batches.push(converter.convert(&batch?).map_err(Failure::from)?);
+        }
+        let rows = data::Batch::concat(schema, &batches).map_err(Failure::from)?;
+        if rows.rows() == 0 {
+            return Ok(0);
+        }
+        let server = self.clone();
+        let append = move || server.append(Append { table, writer: None, rows });
+        let taken = tokio::task::spawn_blocking(append).await;
+        let taken = taken.unwrap_or_else(|_| Err(Failure::of(Kind::Internal, "an append broke off")))?;
+        Ok(taken.offsets.end - taken.offsets.start)
     }
 
     /// Runs a script, in the session of this id or in one of its own. Blocks.

@@ -32,7 +32,7 @@ impl Writer {
     }
 
     /// Is it a node of a graph?
-    pub(super) fn is_node(&self) -> bool {
+    pub fn is_node(&self) -> bool {
         self.0.starts_with("journal/")
     }
 }

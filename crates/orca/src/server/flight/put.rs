@@ -7,16 +7,17 @@
 use super::decode::{Came, batches};
 use super::status::{invalid, status};
 use crate::failure::Failure;
-use crate::server::{Append, Server};
+use crate::server::{Append, Server, numbered};
 use ::stream::Writer;
+use arrow::array::RecordBatch;
 use arrow_flight::PutResult;
 use arrow_flight::sql::server::PeekableFlightDataStream;
-use connect::Conform;
-use data::Batch;
+use connect::ArrowRows;
+use data::{Batch, Schema};
 use env::Kind;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use graph::{FullName, NameKind};
+use graph::FullName;
 use serde::Deserialize;
 use serde_json::json;
 use std::sync::Arc;
@@ -28,9 +29,6 @@ const BATCHES_AHEAD: usize = 4;
 
 /// How many answers wait for a client that does not read them.
 const ANSWERS_AHEAD: usize = 4_096;
-
-/// How the writers of graphs are called.
-const OF_GRAPHS: &str = "journal/";
 
 /// What a client says beside a batch.
 #[derive(Debug, Default, Deserialize)]
@@ -49,10 +47,7 @@ impl Note {
         };
         match (note.writer, note.seq) {
             (None, None) => Ok(None),
-            (Some(writer), Some(_)) if writer.is_empty() || writer.starts_with(OF_GRAPHS) => {
-                Err(status(Failure::of(Kind::Denied, format!("this name is not for clients: writer=`{writer}`"))))
-            }
-            (Some(writer), Some(seq)) => Ok(Some((Writer::named(&writer), seq))),
+            (Some(writer), Some(seq)) => Ok(Some(numbered(&writer, seq).map_err(status)?)),
             (writer, seq) => Err(invalid(format!(
                 "writer and seq go together: writer=`{}`, seq=`{}`",
                 writer.unwrap_or_default(),
@@ -87,18 +82,18 @@ pub(super) fn append(
     });
     let (put, answers) = mpsc::channel(ANSWERS_AHEAD);
     tokio::spawn(async move {
-        let mut conform = Conform::new(&schema);
+        let mut rows = Rows { schema, converter: None };
         while let Some(batch) = came.recv().await {
             let answer = match batch {
                 Ok(batch) => {
                     let (server, table) = (server.clone(), table.clone());
                     let work = tokio::task::spawn_blocking(move || {
-                        let answer = append_one(&server, table, &mut conform, batch);
-                        (conform, answer)
+                        let answer = append_one(&server, table, &mut rows, batch);
+                        (rows, answer)
                     });
                     match work.await {
                         Ok((back, answer)) => {
-                            conform = back;
+                            rows = back;
                             answer
                         }
                         Err(_) => {
@@ -124,9 +119,25 @@ pub(super) fn answers(puts: BoxStream<'static, Result<Put, Status>>) -> BoxStrea
     puts.map(|put| put.map(|put| put.answer)).boxed()
 }
 
-fn append_one(server: &Server, table: FullName, conform: &mut Conform, batch: Came) -> Result<Put, Status> {
+/// The rows of one request, which have one schema, as those of the table.
+struct Rows {
+    schema: Arc<Schema>,
+    converter: Option<ArrowRows>,
+}
+
+impl Rows {
+    fn convert(&mut self, rows: &RecordBatch) -> Result<Batch, Failure> {
+        if self.converter.is_none() {
+            let names: Vec<String> = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
+            self.converter = Some(ArrowRows::new("request", &names, &self.schema)?);
+        }
+        Ok(self.converter.as_mut().expect("made above").convert(rows)?)
+    }
+}
+
+fn append_one(server: &Server, table: FullName, rows: &mut Rows, batch: Came) -> Result<Put, Status> {
     let writer = Note::read(&batch.note)?;
-    let rows = conform.conform(&batch.rows).map_err(status)?;
+    let rows = rows.convert(&batch.rows).map_err(status)?;
     let taken = server.append(Append { table, writer, rows }).map_err(status)?;
     let (start, end) = (taken.offsets.start, taken.offsets.end);
     let rows = end - start;
@@ -138,25 +149,7 @@ fn append_one(server: &Server, table: FullName, conform: &mut Conform, batch: Ca
 /// runs, all of one statement.
 pub(super) async fn insert(server: &Arc<Server>, runs: Vec<query::Rows>) -> Result<i64, Failure> {
     let Some(target) = runs.first().map(|rows| rows.insert().cloned()) else { return Ok(0) };
-    let [catalog, schema, table] = target.expect("whoever calls knows that it is an INSERT");
-    if schema != NameKind::Table.schema() {
-        return Err(Failure::of(
-            Kind::Denied,
-            format!("the system's own tables are not written by clients: table=`{catalog}.{schema}.{table}`"),
-        ));
-    }
-    let table = FullName::new(&catalog, NameKind::Table, &table).map_err(|error| Failure::new(error.to_string()))?;
-    let wanted = server.orca().table_of(&table)?.schema().clone();
-    let (mut conform, mut batches) = (Conform::new(&wanted), vec![]);
-    for mut rows in runs {
-        while let Some(batch) = rows.next().await {
-            batches.push(conform.conform(&batch?)?);
-        }
-    }
-    let rows = Batch::concat(wanted, &batches)?;
-    let server = server.clone();
-    let append = move || server.append(Append { table, writer: None, rows });
-    let taken = tokio::task::spawn_blocking(append).await;
-    let taken = taken.unwrap_or_else(|_| Err(Failure::of(Kind::Internal, "append broke off")))?;
-    Ok((taken.offsets.end - taken.offsets.start) as i64)
+    let target = target.expect("whoever calls knows that it is an INSERT");
+    let rows = stream::iter(runs).flatten().map(|batch| batch.map_err(Failure::from));
+    Ok(server.insert(&target, rows).await? as i64)
 }

@@ -226,11 +226,11 @@ fn parameter(name: &str, array: &ArrayRef, wanted: Option<Type>) -> Result<Colum
     if *array.data_type() == DataType::Null {
         return Ok(Column::repeat(wanted.unwrap_or(Type::Void), &Scalar::Null, array.len()));
     }
-    if let Some(column) = wanted.and_then(|wanted| connect::conform_column(name, wanted, array).ok()) {
+    if let Some(column) = wanted.and_then(|wanted| connect::column(name, wanted, array).ok()) {
         return Ok(column);
     }
     let own = Type::from_arrow(array.data_type())?;
-    Ok(connect::conform_column(name, own, array)?)
+    Ok(connect::column(name, own, array)?)
 }
 
 /// What an INSERT gives: how many rows.

@@ -8,8 +8,8 @@ use super::problem::{Problem, Problems};
 use super::request::{self, Path, Query};
 use super::tables::find;
 use crate::failure::Failure;
-use crate::server::Append;
 use crate::server::subscription::parse_start;
+use crate::server::{Append, numbered};
 use arrow::ipc::reader::StreamReader;
 use axum::Json;
 use axum::body::Body;
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use stream::{Start, Writer};
+use stream::Start;
 use utoipa::{IntoParams, ToSchema};
 
 /// The greatest body of an append.
@@ -100,7 +100,7 @@ pub(super) async fn append(
 ) -> Result<Json<AppendAnswer>, Problem> {
     let writer = match (appending.writer, appending.seq) {
         (None, None) => None,
-        (Some(writer), Some(seq)) => Some((writer_of(&writer)?, seq_of(seq)?)),
+        (Some(writer), Some(seq)) => Some(numbered(&writer, seq)?),
         _ => return Err(Problem::invalid("writer and seq go together")),
     };
     let media = request::media(&headers)?;
@@ -117,23 +117,6 @@ pub(super) async fn append(
     .await?;
     let (start, end) = (taken.offsets.start, taken.offsets.end);
     Ok(Json(AppendAnswer { rows: end - start, seq: taken.seq, held: taken.held, offsets: Offsets { start, end } }))
-}
-
-fn writer_of(name: &str) -> Result<Writer, Failure> {
-    if name.is_empty() || name.len() > 256 {
-        return Err(Failure::new("a writer's name has 1 to 256 letters"));
-    }
-    if name.starts_with("journal/") || name == "server" {
-        return Err(Failure::of(Kind::Denied, format!("the writer is not a client: writer=`{name}`")));
-    }
-    Ok(Writer::named(name))
-}
-
-fn seq_of(seq: u64) -> Result<u64, Failure> {
-    match (1..=i64::MAX as u64).contains(&seq) {
-        true => Ok(seq),
-        false => Err(Failure::new(format!("a number of an append is from 1 on: seq=`{seq}`, max=`{}`", i64::MAX))),
-    }
 }
 
 /// The rows of a body.

@@ -6,17 +6,15 @@ use super::described::{Binary, SqlAnswer};
 use super::problem::{Problem, Problems};
 use super::request::{self, Query};
 use crate::failure::Failure;
-use crate::server::Append;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use connect::{ArrowRows, Cells};
-use data::{Batch, Scalar, Type};
+use connect::Cells;
+use data::{Scalar, Type};
 use env::Kind;
 use futures::StreamExt;
-use graph::{FullName, NameKind};
 use lang::{Diagnostic, Source, Span};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -100,7 +98,11 @@ pub(super) async fn sql(
         let parameters = parameters(&statement.parameters, prepared.parameters())?;
         let rows = prepared.execute(parameters).await.map_err(|error| placed(error, &source))?;
         match rows.insert().cloned() {
-            Some(table) => insert(&front, table.join("."), rows, &source).await,
+            // All at once.
+            Some(table) => {
+                let rows = rows.map(|batch| batch.map_err(|error| placed(error, &source)));
+                Ok(Json(Inserted { rows: front.server.insert(&table, rows).await? }).into_response())
+            }
             None => {
                 let form = Form::of(asking.format, &headers);
                 Ok(answers::stream(rows, form).await.map_err(|error| placed(error, &source))?)
@@ -108,30 +110,6 @@ pub(super) async fn sql(
         }
     };
     answer.instrument(tracing::info_span!("query")).await
-}
-
-/// Appends the rows of an INSERT, all at once.
-async fn insert(
-    front: &Arc<Front>,
-    table: String,
-    mut rows: query::Rows,
-    source: &Arc<Source>,
-) -> Result<Response, Problem> {
-    let table = FullName::resolve(&table, NameKind::Table, None).map_err(|error| Failure::new(error.to_string()))?;
-    let schema = front.server.orca().table_of(&table)?.schema().clone();
-    let mut inserted = ArrowRows::in_order("query", rows.fields().len(), &schema)?;
-    let mut batches = vec![];
-    while let Some(batch) = rows.next().await {
-        let batch = batch.map_err(|error| placed(error, source))?;
-        batches.push(inserted.convert(&batch)?);
-    }
-    let rows = Batch::concat(schema, &batches)?;
-    let count = rows.rows() as u64;
-    if count > 0 {
-        let server = front.server.clone();
-        request::blocking(move || server.append(Append { table, writer: None, rows })).await?;
-    }
-    Ok(Json(Inserted { rows: count }).into_response())
 }
 
 /// An error of a query with its place in the text.

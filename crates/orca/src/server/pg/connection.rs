@@ -13,9 +13,8 @@ use super::startup::Client;
 use super::values::parameter;
 use super::variables::Variables;
 use crate::server::{Append, Server};
-use arrow::array::RecordBatch;
 use bytes::{BufMut, Bytes, BytesMut};
-use data::{Batch, Column, Field, Scalar, Schema, Type};
+use data::{Batch, Field, Scalar, Type};
 use futures::StreamExt;
 use futures::future::{Either, select};
 use graph::{FullName, NameKind};
@@ -782,23 +781,11 @@ impl Connection {
 
     // Rows that come in.
 
-    async fn insert(&mut self, mut rows: Rows, statement: &Statement) -> Done {
-        let Some([catalog, schema, name]) = rows.insert().cloned() else {
-            return Err(PgError::new("XX000", "an INSERT has no table").into());
-        };
-        if !schema.eq_ignore_ascii_case(DEFAULT_SCHEMA) {
-            let text = format!("only public tables take rows: table=`{catalog}.{schema}.{name}`");
-            return Err(PgError::new("42501", text).into());
-        }
-        let table = FullName::new(&catalog, NameKind::Table, &name);
-        let table = table.map_err(|error| PgError::new("42602", error.to_string()))?;
-        let mut batches = vec![];
-        while let Some(batch) = rows.next().await {
-            batches.push(batch.map_err(|error| PgError::of_statement(error, statement))?);
-        }
-        let batch = joined(rows.fields(), &batches).map_err(|error| PgError::new("22000", error.to_string()))?;
-        let count = batch.rows();
-        self.append(table, batch).await?;
+    async fn insert(&mut self, rows: Rows, statement: &Statement) -> Done {
+        let target = rows.insert().cloned().ok_or_else(|| PgError::new("XX000", "an INSERT has no table"))?;
+        let rows = rows.map(|batch| batch.map_err(|error| PgError::of_statement(error, statement)));
+        let count = self.server.insert(&target, rows).await?;
+        self.has_appended |= count > 0;
         self.output.complete(&format!("INSERT 0 {count}"));
         Ok(())
     }
@@ -983,15 +970,4 @@ fn tag(statement: &Statement) -> &'static str {
         first if first.eq_ignore_ascii_case("show") => "SHOW",
         _ => "SELECT",
     }
-}
-
-/// Rows of an answer as one batch.
-fn joined(fields: &[Field], batches: &[RecordBatch]) -> data::Result<Batch> {
-    let schema = Arc::new(Schema::new(fields.to_vec())?);
-    let batch = |batch: &RecordBatch| {
-        let columns = fields.iter().zip(batch.columns()).map(|(field, array)| Column::from_arrow(field.ty, array));
-        Batch::new(schema.clone(), columns.collect::<data::Result<_>>()?)
-    };
-    let batches = batches.iter().map(batch).collect::<data::Result<Vec<_>>>()?;
-    Batch::concat(schema.clone(), &batches)
 }
