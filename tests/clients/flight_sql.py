@@ -93,7 +93,7 @@ with connection.cursor() as cursor:
 
 # Errors say what, and where.
 error = refused("select prise from Trade")
-assert error.status_code == adbc_driver_manager.AdbcStatusCode.INVALID_ARGUMENT, error.status_code
+assert error.status_code == adbc_driver_manager.AdbcStatusCode.NOT_FOUND, error.status_code
 assert "1:8: unknown column: column=`prise` (did you mean `price`?)" in str(error), error
 error = refused("drop table Trade")
 assert "only queries are answered" in str(error), error

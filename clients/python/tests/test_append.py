@@ -1,3 +1,6 @@
+import random
+import threading
+
 import orca
 import pandas
 import polars
@@ -82,14 +85,28 @@ def test_an_appender_numbers_its_pieces_and_goes_on_where_it_stopped(lab):
     assert lab.sql("select count(distinct qty) as d, count(*) as n from Tick").to_pylist() == [{"d": 101, "n": 101}]
 
 
-def test_an_appender_sends_again_what_had_no_answer(lab):
-    with lab.appender("Tick", writer="broken") as appender:
-        for number in range(50):
-            appender.append({"sym": ["A"], "at": [number], "price": [1.0], "qty": [number]})
-            if number % 7 == 3 and appender._put is not None:
-                # The connection breaks; what was sent may have come or not.
-                appender._put._writer.close()
-    assert lab.sql("select count(distinct qty) as d, count(*) as n from Tick").to_pylist() == [{"d": 50, "n": 50}]
+def test_an_appender_sends_again_what_had_no_answer(lab, wire):
+    chance = random.Random(3)
+    with orca.connect(wire.url, catalog=lab._catalog) as shaky:
+        with shaky.appender("Tick", writer="broken") as appender:
+            for number in range(300):
+                appender.append({"sym": ["A"], "at": [number], "price": [1.0], "qty": [number]})
+                if chance.random() < 0.05:
+                    # What was sent may have come or not.
+                    wire.cut()
+        assert appender.rows == 300
+    numbers = lab.sql("select qty from Tick").to_arrow()["qty"].to_pylist()
+    assert numbers == list(range(300))
+
+
+def test_an_append_under_a_number_is_tried_again(lab, wire):
+    with orca.connect(wire.url, catalog=lab._catalog) as shaky:
+        for number in range(1, 30):
+            if number % 3 == 0:
+                threading.Timer(0.001 * (number % 5), wire.cut).start()
+            shaky.append("Tick", {**COLUMNS, "qty": [number]}, writer="single", seq=number)
+    numbers = lab.sql("select qty from Tick").to_arrow()["qty"].to_pylist()
+    assert numbers == list(range(1, 30))
 
 
 def test_an_appender_that_is_refused_says_why(lab):

@@ -21,7 +21,7 @@ def candles(catalog):
                 key="symbol",
             )
             .set_engine_name(f"minutes_{minutes}")
-            .reactive_state_engine(["datetime", "first_price", "mmax(max_price, 5) as high_5"], key="symbol")
+            .reactive_state_engine(["datetime", "first_price", "max_price * 2 as twice"], key="symbol")
             .sync()
             .sink(f"kline_{minutes}min")
         )
@@ -44,7 +44,7 @@ def test_a_graph_is_submitted_shown_explained_and_dropped(client, catalog):
     client.append(trade, [dict(zip(TRADE, row)) for row in rows])
     with client.subscribe(f"{catalog}.orca_table.kline_1min") as news:
         [row] = next(news).rows.to_pylist()
-    assert (row["symbol"], row["first_price"], row["high_5"]) == ("A", 10.0, 11.0)
+    assert (row["symbol"], row["first_price"], row["twice"]) == ("A", 10.0, 22.0)
     tables = {entry["table"] for entry in client.tables()}
     assert {trade, f"{catalog}.orca_table.kline_5min"} <= tables
     assert [column["name"] for column in client.table(trade)["columns"]] == list(TRADE)

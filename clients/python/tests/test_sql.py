@@ -35,10 +35,16 @@ def test_insert_gives_how_many(lab):
 
 
 def test_an_error_has_kind_and_place(lab):
-    with pytest.raises(orca.InvalidError) as caught:
+    with pytest.raises(orca.NotFoundError) as caught:
         lab.sql("select sym,\n  prise from Tick")
     assert (caught.value.line, caught.value.column) == (2, 3)
     assert caught.value.errors[0].message == "unknown column: column=`prise` (did you mean `price`?)"
+    assert caught.value.kind == "not_found"
+
+
+def test_a_text_that_is_no_query_is_invalid(lab):
+    with pytest.raises(orca.InvalidError) as caught:
+        lab.sql("selec 1")
     assert caught.value.kind == "invalid"
 
 

@@ -38,7 +38,7 @@ def test_start_filter_and_rows_max(lab):
 
 
 def test_what_is_wrong_is_told(lab):
-    with pytest.raises(orca.InvalidError, match="unknown column"):
+    with pytest.raises(orca.NotFoundError, match="unknown column"):
         lab.subscribe("Tick", filter="prise > 1")
     with pytest.raises(orca.NotFoundError):
         lab.subscribe("Tack")
@@ -47,15 +47,18 @@ def test_what_is_wrong_is_told(lab):
         next(lab.subscribe("Tick", slow="disconnect", lag_rows_max=10))
 
 
-def test_it_goes_on_where_it_was_when_the_connection_breaks(lab):
+def test_it_goes_on_where_it_was_when_the_connection_breaks(lab, wire):
     lab.append("Tick", ticks(0, 100))
     seen = []
-    with lab.subscribe("Tick", rows_max=10) as subscription:
+    with orca.connect(wire.url, catalog=lab._catalog) as shaky, shaky.subscribe("Tick", rows_max=10) as subscription:
         while len(seen) < 100:
             seen += next(subscription).rows["qty"].to_pylist()
-            if len(seen) in (30, 60):
-                subscription._reader.cancel()
-    assert seen == list(range(100))
+            if len(seen) in (30, 60, 90):
+                wire.cut()
+        threading.Timer(0.2, lambda: lab.append("Tick", ticks(100, 10))).start()
+        threading.Timer(0.1, wire.cut).start()
+        seen += next(subscription).rows["qty"].to_pylist()
+    assert seen == list(range(110))
 
 
 def test_close_ends_a_reader_that_waits(lab):
