@@ -68,12 +68,13 @@ assert [(answer["start"], answer["end"]) for answer in answers] == [(20, 30), (3
 # What is wrong is told by its name.
 wrong = batch(0)
 assert "missing column: column=`x`" in refused([wrong.select(["n", "sym", "at"])], [None])
-assert "unknown column: column=`y` (did you mean" in refused([wrong.append_column("y", wrong["x"])], [None])
+told = refused([wrong.append_column("y", wrong["x"])], [None])
+assert "unknown column: column=`y`" in told and "did you mean `x`?" in told, told
 text = wrong.set_column(3, "x", pa.array(["one"] * 10))
 assert "not a DOUBLE value: value=`one`, column=`x`, row=`1`" in refused([text], [None])
 assert "writer and seq go together" in refused([wrong], [{"writer": "w"}])
 assert "unknown field `sequence`" in refused([wrong], [{"writer": "w", "sequence": 1}])
-assert "this name is not for clients" in refused([wrong], [{"writer": "journal/1/sink", "seq": 1}])
+assert "the writer is not a client" in refused([wrong], [{"writer": "journal/1/sink", "seq": 1}])
 assert "no such table" in refused([wrong], [None], ("append", "lab.orca_table.none"))
 assert "known=`append/TABLE`" in refused([wrong], [None], ("put", table))
 

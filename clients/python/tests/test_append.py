@@ -50,7 +50,7 @@ def test_a_repeat_under_the_same_number_changes_nothing(lab):
 
 
 def test_a_wrong_column_is_named(lab):
-    with pytest.raises(orca.InvalidError, match=r"unknown column: column=`pricee` \(did you mean `price`\?\)"):
+    with pytest.raises(orca.InvalidError, match=r"unknown column: column=`pricee`.*did you mean `price`\?"):
         lab.append("Tick", {"sym": ["A"], "at": [1], "pricee": [1.0], "qty": [1]})
     with pytest.raises(orca.NotFoundError, match="no such table"):
         lab.append("Tack", COLUMNS)

@@ -2,12 +2,13 @@
 
 use super::status::{arrow_status, invalid};
 use arrow::array::RecordBatch;
-use arrow_flight::decode::{DecodedPayload, FlightDataDecoder};
+use arrow_flight::decode::{DecodedFlightData, DecodedPayload, FlightDataDecoder};
 use arrow_flight::error::FlightError;
 use arrow_flight::sql::server::PeekableFlightDataStream;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt, future};
+use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use tonic::Status;
 
@@ -27,12 +28,13 @@ pub(super) fn batches(messages: PeekableFlightDataStream) -> BoxStream<'static, 
     let decoder = FlightDataDecoder::new(messages.map_err(|status| FlightError::Tonic(Box::new(status))));
     // A message may contradict itself in a way that breaks an assertion of the reader.
     let guarded = AssertUnwindSafe(decoder).catch_unwind();
-    let came = guarded.filter_map(|message| future::ready(came(message)));
-    came.boxed()
+    let mut schemas = 0;
+    guarded.filter_map(move |message| future::ready(came(message, &mut schemas))).boxed()
 }
 
 fn came(
-    message: Result<Result<arrow_flight::decode::DecodedFlightData, FlightError>, Box<dyn std::any::Any + Send>>,
+    message: Result<Result<DecodedFlightData, FlightError>, Box<dyn Any + Send>>,
+    schemas: &mut usize,
 ) -> Option<Result<Came, Status>> {
     let decoded = match message {
         Ok(Ok(decoded)) => decoded,
@@ -46,6 +48,12 @@ fn came(
             Some(Err(invalid(format!("too many rows in one batch: rows=`{}`, most=`{ROWS_MAX}`", rows.num_rows()))))
         }
         DecodedPayload::RecordBatch(rows) => Some(Ok(Came { rows, note })),
-        DecodedPayload::Schema(_) | DecodedPayload::None => None,
+        // Columns are found by their names once, for all batches.
+        DecodedPayload::Schema(_) if *schemas > 0 => Some(Err(invalid("the rows of a request have one schema"))),
+        DecodedPayload::Schema(_) => {
+            *schemas += 1;
+            None
+        }
+        DecodedPayload::None => None,
     }
 }
