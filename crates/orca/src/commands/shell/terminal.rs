@@ -53,6 +53,7 @@ fn editor(names: Client, mode: &SharedMode) -> Reedline {
     let menu = ReedlineMenu::EngineCompleter(Box::new(ColumnarMenu::default().with_name(MENU)));
     let mut editor = Reedline::create()
         .with_completer(Box::new(Names::new(names, mode.clone())))
+        .with_quick_completions(true)
         .with_partial_completions(true)
         .with_menu(menu)
         .with_highlighter(Box::new(Colors { mode: mode.clone() }))
