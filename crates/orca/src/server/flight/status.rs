@@ -20,7 +20,11 @@ pub(super) fn status(failure: impl Into<Failure>) -> Status {
         Kind::Internal => Code::Internal,
     };
     let mut text = failure.to_string();
-    text.truncate(text.floor_char_boundary(TEXT_MAX));
+    if let Some((end, _)) = text.char_indices().take_while(|(place, _)| *place <= TEXT_MAX).last()
+        && text.len() > TEXT_MAX
+    {
+        text.truncate(end);
+    }
     Status::new(code, text)
 }
 

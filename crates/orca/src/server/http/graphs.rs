@@ -70,7 +70,7 @@ impl GraphInfo {
     }
 
     fn with_nodes(self, entry: &GraphEntry, flow: Option<&stream::Flow>) -> GraphInfo {
-        let counts = flow.map(|flow| crate::tables::node_counts(flow)).unwrap_or_default();
+        let counts = flow.map(crate::tables::node_counts).unwrap_or_default();
         let node = |node: &graph::Node| {
             let counts = counts.iter().find(|(name, _)| **name == *node.name).map(|(_, counts)| counts.counts);
             NodeInfo {

@@ -19,29 +19,36 @@ pub(super) type Stop = Arc<Mutex<Option<oneshot::Sender<()>>>>;
 /// The keys of all connections.
 #[derive(Default)]
 pub(super) struct Keys {
-    known: Mutex<(i32, HashMap<i32, (i32, Stop)>)>,
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    last_pid: i32,
+    /// The secret of each connection, and what ends its work.
+    by_pid: HashMap<i32, (i32, Stop)>,
 }
 
 impl Keys {
     /// A key for a connection, until what is given back is dropped.
     pub(super) fn give(self: &Arc<Keys>) -> Held {
         let mut known = self.known.lock();
-        known.0 = known.0.wrapping_add(1).max(1);
-        let key = Key { pid: known.0, secret: OsChance.next() as i32 };
+        known.last_pid = known.last_pid.wrapping_add(1).max(1);
+        let key = Key { pid: known.last_pid, secret: OsChance.next() as i32 };
         let stop = Stop::default();
-        known.1.insert(key.pid, (key.secret, stop.clone()));
+        known.by_pid.insert(key.pid, (key.secret, stop.clone()));
         Held { keys: self.clone(), key, stop }
     }
 
     /// How many connections there are.
     pub(super) fn count(&self) -> usize {
-        self.known.lock().1.len()
+        self.known.lock().by_pid.len()
     }
 
     /// Ends what the connection of this key does.
     pub(super) fn cancel(&self, key: Key) {
         let known = self.known.lock();
-        if let Some((secret, stop)) = known.1.get(&key.pid)
+        if let Some((secret, stop)) = known.by_pid.get(&key.pid)
             && *secret == key.secret
             && let Some(stop) = stop.lock().take()
         {
@@ -60,6 +67,6 @@ pub(super) struct Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.keys.known.lock().1.remove(&self.key.pid);
+        self.keys.known.lock().by_pid.remove(&self.key.pid);
     }
 }

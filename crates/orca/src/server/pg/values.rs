@@ -151,7 +151,7 @@ fn push_shifted(cells: &mut Cells, ty: Type, moment: &[u8], shift_s: i64) -> Res
 }
 
 fn hex(digits: &[u8]) -> Option<Vec<u8>> {
-    if !digits.is_ascii() || digits.len() % 2 != 0 {
+    if !digits.is_ascii() || !digits.len().is_multiple_of(2) {
         return None;
     }
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
@@ -332,7 +332,8 @@ mod tests {
             (Type::Array(&Type::Int), list(&[])),
         ] {
             let schema = Schema::of(&[("x", ty)]);
-            let batch = Batch::new(schema.clone(), vec![Column::of_scalars(ty, &[value.clone()])]).expect("a batch");
+            let batch = Batch::new(schema.clone(), vec![Column::of_scalars(ty, std::slice::from_ref(&value))])
+                .expect("a batch");
             for format in [Format::Text, Format::Binary] {
                 let mut out = BytesMut::new();
                 Shown::of(schema.fields(), &batch.to_arrow()).columns()[0].put(0, format, &mut out);
@@ -341,7 +342,7 @@ mod tests {
                 let read = read.unwrap_or_else(|error| panic!("{ty} {format:?} {bytes:?}: {error:?}")).1;
                 assert_eq!(
                     Column::of_scalars(ty, &[read]),
-                    Column::of_scalars(ty, &[value.clone()]),
+                    Column::of_scalars(ty, std::slice::from_ref(&value)),
                     "{ty} {format:?}"
                 );
             }
