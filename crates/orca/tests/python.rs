@@ -80,7 +80,8 @@ fn it_is_installed_by_pip_and_its_page_is_true() {
 
 /// The blocks of a page behind this word.
 fn blocks(page: &str, word: &str) -> Vec<String> {
-    let opened = page.split(&format!("\n```{word}\n")).skip(1);
+    let fence = format!("\n```{word}\n");
+    let opened = page.split(&fence).skip(1);
     opened.map(|rest| rest.split_once("\n```").expect("a block is closed").0.to_string()).collect()
 }
 
