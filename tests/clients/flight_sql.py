@@ -93,6 +93,15 @@ with connection.cursor() as cursor:
         else:
             raise AssertionError(f"was not refused: {name} {mode}")
 
+    # Rows that do not fit are told of as such, however many follow them.
+    text = pa.table({"n": ["one"] * 100_000, "text": ["x"] * 100_000}).to_reader(max_chunksize=1_000)
+    try:
+        cursor.adbc_ingest("notes", text, mode="append")
+    except adbc_driver_manager.Error as error:
+        assert "not a INT value: value=`one`, column=`n`, row=`1`" in str(error), error
+    else:
+        raise AssertionError("was not refused")
+
 # Errors say what, and where.
 error = refused("select prise from Trade")
 assert error.status_code == adbc_driver_manager.AdbcStatusCode.NOT_FOUND, error.status_code
