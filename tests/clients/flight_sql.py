@@ -1,5 +1,6 @@
 """What people do with ADBC: queries to pandas and polars, parameters, INSERT, what there is. Rows arrive meanwhile."""
 
+import json
 import sys
 
 import adbc_driver_flightsql.dbapi as dbapi
@@ -7,6 +8,7 @@ import adbc_driver_manager
 import pandas
 import polars
 import pyarrow as pa
+import pyarrow.flight as flight
 
 location = sys.argv[1]
 connection = dbapi.connect(f"grpc://{location}", autocommit=True)
@@ -91,6 +93,15 @@ with connection.cursor() as cursor:
         else:
             raise AssertionError(f"was not refused: {name} {mode}")
 
+    # Rows that do not fit are told of as such, however many follow them.
+    text = pa.table({"n": ["one"] * 100_000, "text": ["x"] * 100_000}).to_reader(max_chunksize=1_000)
+    try:
+        cursor.adbc_ingest("notes", text, mode="append")
+    except adbc_driver_manager.Error as error:
+        assert "not a INT value: value=`one`, column=`n`, row=`1`" in str(error), error
+    else:
+        raise AssertionError("was not refused")
+
 # Errors say what, and where.
 error = refused("select prise from Trade")
 assert error.status_code == adbc_driver_manager.AdbcStatusCode.NOT_FOUND, error.status_code
@@ -126,6 +137,29 @@ with connection.cursor() as cursor:
 with connection.cursor() as cursor:
     cursor.execute("select 1")
     assert cursor.fetchone() == (1,)
+
+# One that somebody else cancels ends with an error, and only once.
+client = flight.connect(f"grpc://{location}")
+ticket = flight.Ticket(json.dumps({"sql": "select a.price from Trade a cross join Trade b", "id": "mine"}).encode())
+reader = client.do_get(ticket)
+reader.read_chunk()
+endless = flight.FlightInfo(pa.schema([]), flight.FlightDescriptor.for_path("x"), [flight.FlightEndpoint(ticket, [])])
+info = endless.serialize()
+assert len(info) < 16_384
+request = bytes([0x0A, len(info) & 0x7F | 0x80, len(info) >> 7]) + info
+[answer] = client.do_action(flight.Action("CancelFlightInfo", request))
+assert answer.body.to_pybytes() == bytes([8, 1])
+try:
+    while True:
+        reader.read_chunk()
+except flight.FlightCancelledError as error:
+    assert "query was cancelled" in str(error), error
+try:
+    list(client.do_action(flight.Action("CancelFlightInfo", request)))
+except KeyError as error:
+    assert "no such query is running" in str(error), error
+else:
+    raise AssertionError("was cancelled twice")
 
 connection.close()
 print("fine")

@@ -66,11 +66,13 @@ class Graph:
 
     def show(self) -> dict[str, Any]:
         """What it is, and its state."""
-        return self._client._rest.call("GET", self._path())
+        answer: dict[str, Any] = self._client._rest.call("GET", self._path())
+        return answer
 
     def explain(self) -> dict[str, Any]:
         """Its plan, placement, actions and facts."""
-        return self._client._rest.call("GET", self._path("/explain"), {"format": "json"})
+        answer: dict[str, Any] = self._client._rest.call("GET", self._path("/explain"), {"format": "json"})
+        return answer
 
     def drop(self, include_tables: bool = False) -> None:
         """Stops it and forgets its state; its own public tables too, if they are included."""
@@ -144,7 +146,8 @@ class Client:
     def last_seq(self, table: str, writer: str) -> Optional[int]:
         """The last number that a table holds of a writer; ``None`` if there is none."""
         path = f"/v1/tables/{quote(self._full(table))}/writers/{quote(writer)}"
-        return self._rest.call("GET", path)["seq"]
+        answer: Optional[int] = self._rest.call("GET", path)["seq"]
+        return answer
 
     def subscribe(
         self,
@@ -204,7 +207,8 @@ class Client:
 
     def graphs(self) -> list[dict[str, Any]]:
         """The graphs there are, and their states."""
-        return self._rest.call("GET", "/v1/graphs")
+        answer: list[dict[str, Any]] = self._rest.call("GET", "/v1/graphs")
+        return answer
 
     def graph(self, name: str) -> Graph:
         """A graph by its name."""
@@ -212,11 +216,13 @@ class Client:
 
     def tables(self) -> list[dict[str, Any]]:
         """The public tables there are."""
-        return self._rest.call("GET", "/v1/tables")
+        answer: list[dict[str, Any]] = self._rest.call("GET", "/v1/tables")
+        return answer
 
     def table(self, name: str) -> dict[str, Any]:
         """One public table, with its columns."""
-        return self._rest.call("GET", f"/v1/tables/{quote(self._full(name))}")
+        answer: dict[str, Any] = self._rest.call("GET", f"/v1/tables/{quote(self._full(name))}")
+        return answer
 
     def schema(self, table: str) -> pa.Schema:
         """Names and types of a public table's columns."""

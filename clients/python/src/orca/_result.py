@@ -48,7 +48,8 @@ class Result:
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """All rows as dictionaries."""
-        return self.to_arrow().to_pylist()
+        answer: list[dict[str, Any]] = self.to_arrow().to_pylist()
+        return answer
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """The batches, each as it comes."""

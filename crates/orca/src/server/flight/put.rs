@@ -15,12 +15,13 @@ use arrow_flight::sql::server::PeekableFlightDataStream;
 use connect::ArrowRows;
 use data::{Batch, Schema};
 use env::Kind;
-use futures::StreamExt;
 use futures::stream::{self, BoxStream};
+use futures::{StreamExt, future};
 use graph::FullName;
 use serde::Deserialize;
 use serde_json::json;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tonic::Status;
 
@@ -29,6 +30,9 @@ const BATCHES_AHEAD: usize = 4;
 
 /// How many answers wait for a client that does not read them.
 const ANSWERS_AHEAD: usize = 4_096;
+
+/// How long rows are read that are refused already.
+const REFUSED_FOR_MAX: Duration = Duration::from_secs(10);
 
 /// What a client says beside a batch.
 #[derive(Debug, Default, Deserialize)]
@@ -64,11 +68,28 @@ pub(super) struct Put {
     answer: PutResult,
 }
 
+/// When a client is told that it is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refuse {
+    /// At once: it waits for the answer to each batch.
+    AtOnce,
+    /// When it has sent everything: it looks for an answer only then, and takes an earlier one for a broken connection.
+    AtTheEnd,
+}
+
+/// Refuses a request of a client that looks for an answer when it has sent everything.
+pub(super) async fn refuse_at_the_end(messages: PeekableFlightDataStream, status: Status) -> Status {
+    // One that goes on for longer hears it as it may.
+    let _ = tokio::time::timeout(REFUSED_FOR_MAX, messages.for_each(|_| future::ready(()))).await;
+    status
+}
+
 /// Appends the batches of a request to a table; an answer for each.
 pub(super) fn append(
     server: Arc<Server>,
     table: FullName,
     messages: PeekableFlightDataStream,
+    refuse: Refuse,
 ) -> Result<BoxStream<'static, Result<Put, Status>>, Status> {
     let schema = server.orca().table_of(&table).map_err(status)?.schema().clone();
     let (read, mut came) = mpsc::channel::<Result<Came, Status>>(BATCHES_AHEAD);
@@ -106,6 +127,10 @@ pub(super) fn append(
                 Err(status) => Err(status),
             };
             let failed = answer.is_err();
+            if failed && refuse == Refuse::AtTheEnd {
+                let rest = async { while came.recv().await.is_some() {} };
+                let _ = tokio::time::timeout(REFUSED_FOR_MAX, rest).await;
+            }
             if put.send(answer).await.is_err() || failed {
                 return;
             }

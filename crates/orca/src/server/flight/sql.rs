@@ -4,7 +4,7 @@ use super::answer::{self, Messages};
 use super::catalog;
 use super::decode::batches;
 use super::encode::outgoing_of;
-use super::put;
+use super::put::{self, Refuse};
 use super::statements::{Parameters, Statement, Statements, new_id};
 use super::status::{arrow_status, invalid, status};
 use super::ticket::{Ticket, WITHIN_CANCEL, WITHIN_INFO, ticket_within};
@@ -207,6 +207,31 @@ impl Front {
             );
         }
         Ok(runs)
+    }
+
+    /// The table that a bulk ingestion is for.
+    fn ingested(&self, command: &CommandStatementIngest, catalog: Option<String>) -> Result<FullName, Status> {
+        let schema = command.schema.as_deref().filter(|schema| !schema.is_empty());
+        if let Some(other) = schema.filter(|schema| !schema.eq_ignore_ascii_case(NameKind::Table.schema())) {
+            return Err(invalid(format!("no such schema to write to: schema=`{other}`")));
+        }
+        let named = command.catalog.clone().filter(|catalog| !catalog.is_empty());
+        let catalog = named.or(catalog);
+        let name = self.server.orca().table_name(&command.table, catalog.as_deref()).map_err(status)?;
+        let options = command.table_definition_options.unwrap_or_default();
+        match (self.server.orca().table_of(&name), options.if_not_exist(), options.if_exists()) {
+            (Ok(_), _, TableExistsOption::Append) => Ok(name),
+            (Ok(_), _, TableExistsOption::Replace) => {
+                Err(lacking(&format!("replacing a table by an append: table=`{name}`")))
+            }
+            (Ok(_), _, _) => {
+                Err(status(Failure::of(Kind::Conflict, format!("table is there already: table=`{name}`"))))
+            }
+            (Err(_), TableNotExistOption::Create, _) => Err(lacking(&format!(
+                "creating a table by an append: table=`{name}`; a script creates it, with createOrcaStreamTable"
+            ))),
+            (Err(failure), _, _) => Err(status(failure)),
+        }
     }
 
     /// Cancels the query of a ticket.
@@ -455,7 +480,7 @@ impl FlightSqlService for Front {
                 return Err(invalid(format!("rows go to a path: path=`{}`, known=`append/TABLE`", other.join("/"))));
             }
         };
-        let puts = put::append(self.server.clone(), name, request.into_inner())?;
+        let puts = put::append(self.server.clone(), name, request.into_inner(), Refuse::AtOnce)?;
         let puts = answer::until(puts, answer::stop(self.server.clone()));
         Ok(Response::new(put::answers(puts)))
     }
@@ -486,31 +511,11 @@ impl FlightSqlService for Front {
         command: CommandStatementIngest,
         request: Request<PeekableFlightDataStream>,
     ) -> Result<i64, Status> {
-        let schema = command.schema.as_deref().filter(|schema| !schema.is_empty());
-        if let Some(other) = schema.filter(|schema| !schema.eq_ignore_ascii_case(NameKind::Table.schema())) {
-            return Err(invalid(format!("no such schema to write to: schema=`{other}`")));
-        }
-        let named = command.catalog.clone().filter(|catalog| !catalog.is_empty());
-        let catalog = named.or(catalog_of(request.metadata())?);
-        let name = self.server.orca().table_name(&command.table, catalog.as_deref()).map_err(status)?;
-        let options = command.table_definition_options.unwrap_or_default();
-        let is_there = self.server.orca().table_of(&name);
-        match (is_there, options.if_not_exist(), options.if_exists()) {
-            (Ok(_), _, TableExistsOption::Append) => {}
-            (Ok(_), _, TableExistsOption::Replace) => {
-                return Err(lacking(&format!("replacing a table by an append: table=`{name}`")));
-            }
-            (Ok(_), _, _) => {
-                return Err(status(Failure::of(Kind::Conflict, format!("table is there already: table=`{name}`"))));
-            }
-            (Err(_), TableNotExistOption::Create, _) => {
-                return Err(lacking(&format!(
-                    "creating a table by an append: table=`{name}`; a script creates it, with createOrcaStreamTable"
-                )));
-            }
-            (Err(failure), _, _) => return Err(status(failure)),
-        }
-        let puts = put::append(self.server.clone(), name, request.into_inner())?;
+        let name = match catalog_of(request.metadata()).and_then(|catalog| self.ingested(&command, catalog)) {
+            Ok(name) => name,
+            Err(status) => return Err(put::refuse_at_the_end(request.into_inner(), status).await),
+        };
+        let puts = put::append(self.server.clone(), name, request.into_inner(), Refuse::AtTheEnd)?;
         let mut puts = answer::until(puts, answer::stop(self.server.clone()));
         let mut rows = 0;
         while let Some(put) = puts.try_next().await? {
