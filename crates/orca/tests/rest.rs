@@ -96,7 +96,7 @@ fn a_script_gives_its_value_and_what_it_said() {
     assert_eq!(answer.status, 200, "{}", answer.text());
     let answer = answer.json();
     assert_eq!(answer["said"], json!([{ "kind": "printed", "text": "hello" }]));
-    assert_eq!(script(&running, "", &format!("sum({})", answer["value"].as_str().unwrap())).json()["value"], "12");
+    assert_eq!(script(&running, "", &format!("sum({})", answer["value"].as_str().unwrap())).json()["value"], "12l");
     running.stop().unwrap();
 }
 
@@ -447,8 +447,11 @@ fn a_subscriber_gets_every_row_once_and_goes_on_where_it_was() {
     assert_eq!(id, "0:6");
     let numbers: Vec<&Value> = data["rows"].as_array().unwrap().iter().map(|row| &row["n"]).collect();
     assert_eq!(numbers, [2, 3]);
-    let readers = sql(&running, "select \"table\", offset, lag, filter from orca_sys.subscriptions");
-    assert!(readers.as_array().unwrap().iter().any(|reader| reader["offset"] == 6 && reader["lag"] == 0), "{readers}");
+    let readers = sql(&running, "select \"table\", next_offset, lag, filter from orca_sys.subscriptions");
+    assert!(
+        readers.as_array().unwrap().iter().any(|reader| reader["next_offset"] == 6 && reader["lag"] == 0),
+        "{readers}"
+    );
     let mut next = Events::open(&running, "/v1/tables/T/subscribe?from=next", "");
     add(4);
     assert_eq!(next.next().0, "0:8");

@@ -46,7 +46,7 @@ static TABLES: &[ServerTable] = &[
         name: "subscriptions",
         columns: &[
             ("table", Type::String),
-            ("offset", Type::Long),
+            ("next_offset", Type::Long),
             ("lag", Type::Long),
             ("missed", Type::Long),
             ("slow", Type::String),
