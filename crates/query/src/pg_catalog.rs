@@ -172,7 +172,7 @@ impl PgCatalog {
         sql: &str,
     ) -> error::Result<Planned> {
         let text = Text::read(sql)?;
-        let mut statements = self.parser.parse(&rewrites::text(sql)).map_err(syntax)?;
+        let mut statements = self.parser.parse(&rewrites::text(sql)).map_err(|error| syntax(&error))?;
         let mut statement = match (statements.pop(), statements.is_empty()) {
             (Some(statement), true) => statement,
             _ => return Err(Error::Invalid { reason: "one query is wanted".into(), place: None }),
