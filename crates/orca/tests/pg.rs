@@ -7,6 +7,7 @@ use orca::server::Running;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Tables that clients write to: one of every type, one of pairs, and one of ticks.
@@ -200,6 +201,15 @@ fn send(running: &Running, bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn malformed_frames_end_their_own_connection() {
+    static BROKEN: AtomicUsize = AtomicUsize::new(0);
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        // What breaks off on a thread of the server's.
+        if std::thread::current().name().is_some_and(|name| name == "front" || name == "query") {
+            BROKEN.fetch_add(1, Ordering::Relaxed);
+        }
+        usual(panic);
+    }));
     let (running, traffic) = at_work(&[]);
     let hello = startup(b"user\0me\0database\0orca\0\0");
     let after = |frame: Vec<u8>| [hello.clone(), frame].concat();
@@ -217,7 +227,7 @@ fn malformed_frames_end_their_own_connection() {
         (after(frame(b'!', 4, b"")), "08P01"),
         (after(frame(b'B', 12, b"\0\0\0\0\xff\xff\0\0")), "08P01"),
         (after(frame(b'E', 4, b"")), "08P01"),
-        (after([frame(b'P', 14, b"\0select $\0\0\0"), frame(b'S', 4, b"")].concat()), "ERROR"),
+        (after([frame(b'P', 17, b"s\0select $\0\0\0"), frame(b'S', 4, b"")].concat()), "ERROR"),
         (after([frame(b'E', 9, b"\0\0\0\0\0"), frame(b'S', 4, b"")].concat()), "34000"),
         (after([frame(b'D', 7, b"Sx\0"), frame(b'S', 4, b"")].concat()), "26000"),
         // Rows of a COPY that nobody asked for are passed over.
@@ -245,6 +255,7 @@ fn malformed_frames_end_their_own_connection() {
         let _ = socket.write_all(&bytes);
     }
     assert!(shown(&running, "select count(*) > 0 as goes_on from trade").contains("goes_on"));
+    assert_eq!(BROKEN.load(Ordering::Relaxed), 0, "nothing broke off");
     end((running, traffic));
 }
 

@@ -203,6 +203,13 @@ impl Source<'_> {
         Ok(self.cut(range, command))
     }
 
+    /// A query within another statement: no further one is looked for in it.
+    fn query(&self, tokens: &[TokenWithSpan], end: usize) -> Box<Statement> {
+        let start = self.byte(&tokens[0]);
+        let command = if is_postgres(tokens) { Command::Catalog } else { Command::Query };
+        Box::new(self.cut(start..end.max(start), command))
+    }
+
     fn cut(&self, range: Range<usize>, command: Command) -> Statement {
         let offset = self.text[..range.start].chars().count();
         Statement { text: self.text[range].trim_end().to_string(), offset, command }
@@ -314,7 +321,7 @@ impl<'a> Reader<'a> {
                 if rest.is_empty() {
                     return Err(self.wrong("a query"));
                 }
-                let query = Box::new(self.source.statement(rest, self.end)?);
+                let query = self.source.query(rest, self.end);
                 return Ok(Command::Declare { cursor, query });
             }
         }
@@ -366,7 +373,7 @@ impl<'a> Reader<'a> {
                 return Err(self.wrong("a query"));
             }
             let end = self.source.byte(&self.tokens[self.at - 1]);
-            CopyOf::Query(Box::new(self.source.statement(inner, end)?))
+            CopyOf::Query(self.source.query(inner, end))
         } else {
             let mut table = self.name()?;
             while self.takes(&Token::Period) {

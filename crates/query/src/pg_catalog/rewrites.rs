@@ -25,11 +25,15 @@ const TEXTS: &[(&str, &str)] = &[
     ("COALESCE(proallargtypes::regtype[], proargtypes::regtype[])::text[]", "NULL::text"),
 ];
 
+/// How many arrays made of a query are put otherwise: clients ask for a few.
+const ARRAYS_MAX: usize = 16;
+
 /// The text of a query, put otherwise.
 pub(super) fn text(sql: &str) -> String {
     let mut sql = TEXTS.iter().fold(sql.to_string(), |sql, (from, to)| sql.replace(from, to));
     // Arrays made of a query are of roles and their rights.
-    while let Some(start) = sql.to_ascii_lowercase().find("array(select") {
+    for _ in 0..ARRAYS_MAX {
+        let Some(start) = sql.to_ascii_lowercase().find("array(select") else { break };
         let mut depth = 0;
         let end = sql[start..].char_indices().find(|(_, letter)| {
             depth += (*letter == '(') as i32 - (*letter == ')') as i32;

@@ -551,7 +551,7 @@ mod tests {
         let wanted = "
             sym    price  volume
             A      1.5    10
-            NULL   NULL   -3
+            .      .      -3
         ";
         check("copy t from stdin", b"A\t1.5\t10\n\\N\t\\N\t-3\n\\.\n", wanted);
         check("copy t from stdin (format csv, header)", b"sym,price,volume\r\nA,1.5,10\r\n,,\"-3\"", wanted);
