@@ -317,7 +317,7 @@ mod tests {
             (Type::Short, Scalar::Int(-5)),
             (Type::Long, Scalar::Int(i64::MIN)),
             (Type::Double, Scalar::Float(-1.5e-9)),
-            (Type::Date, Scalar::Int(-800_000)),
+            (Type::Date, Scalar::Int(-700_000)),
             (Type::Month, Scalar::Int(2024 * 12 + 7)),
             (Type::Time, Scalar::Int(34_200_001)),
             (Type::Datetime, Scalar::Int(1_704_187_800)),
