@@ -12,36 +12,54 @@ PATIENCE_S = 30.0
 
 class Terminal:
     def __init__(self, command):
-        self.shown = b""
         self.process, self.end = pty.fork()
         if self.process == 0:
             os.execvp(command[0], command)
 
-    def wait_for(self, wanted):
-        """Reads until a text is shown that was not shown before."""
+    def read(self):
+        """What is shown next; nothing if the shell has ended."""
+        if not select.select([self.end], [], [], 0.1)[0]:
+            return b""
+        try:
+            piece = os.read(self.end, 65536)
+        except OSError:
+            return None
+        # A terminal is asked where its cursor is.
+        for _ in range(piece.count(b"\x1b[6n")):
+            os.write(self.end, b"\x1b[1;1R")
+        return piece or None
+
+    def wait_for(self, *wanted):
+        """Reads until these texts are shown, one after another, that were not shown before."""
         until = time.monotonic() + PATIENCE_S
         seen = b""
-        while wanted not in plain(seen):
-            if time.monotonic() > until:
+        while not follow(wanted, plain(seen)):
+            piece = self.read()
+            if piece is None or time.monotonic() > until:
                 sys.exit(f"never shown: {wanted!r} in {plain(seen)!r}")
-            if not select.select([self.end], [], [], 0.1)[0]:
-                continue
-            try:
-                piece = os.read(self.end, 65536)
-            except OSError:
-                sys.exit(f"ended before {wanted!r}: {plain(seen)!r}")
-            # A terminal is asked where its cursor is.
-            for _ in range(piece.count(b"\x1b[6n")):
-                os.write(self.end, b"\x1b[1;1R")
             seen += piece
-        self.shown += seen
 
     def type(self, keys):
         os.write(self.end, keys.encode())
 
     def close(self):
+        """Reads to the end; gives the exit status."""
+        until = time.monotonic() + PATIENCE_S
+        while self.read() is not None:
+            if time.monotonic() > until:
+                sys.exit("the shell does not end")
         _, status = os.waitpid(self.process, 0)
         return os.waitstatus_to_exitcode(status)
+
+
+def follow(wanted, text):
+    """Do these texts stand in another, in this order?"""
+    for part in wanted:
+        place = text.find(part)
+        if place < 0:
+            return False
+        text = text[place + len(part) :]
+    return True
 
 
 def plain(data):
@@ -55,22 +73,22 @@ def main(command):
     terminal.type("f = def(x) {\r")
     terminal.wait_for("... ")
     terminal.type("return x + 1 }\r")
-    terminal.wait_for("orca> ")
+    terminal.wait_for("}", "orca> ")
     terminal.type("f(41) * 10\r")
-    terminal.wait_for("420")
+    terminal.wait_for("420", "orca> ")
     terminal.type("existsCata\t")
     terminal.wait_for("existsCatalog")
     terminal.type('("market")\r')
-    terminal.wait_for("true")
+    terminal.wait_for("true", "orca> ")
     terminal.type("\\sql\r")
     terminal.wait_for("sql> ")
     terminal.type("select 40 + 3 as n;\r")
-    terminal.wait_for("43")
+    terminal.wait_for("43", "sql> ")
     # What was typed before comes back.
     terminal.type("\x1b[A\r")
-    terminal.wait_for("43")
+    terminal.wait_for("43", "sql> ")
     terminal.type("select nothing;\r")
-    terminal.wait_for("nothing")
+    terminal.wait_for("unknown", "sql> ")
     terminal.type("\x04")
     sys.exit(terminal.close())
 
