@@ -574,7 +574,7 @@ mod tests {
             b"7\tB\n",
             "
             sym  price  volume
-            B    NULL   7
+            B    .      7
         ",
         );
     }
