@@ -98,8 +98,8 @@ class Put:
             told = self._reader.read()
         except pa.ArrowException as error:
             raise self._why(error) from error
-        if told is None:
-            # The stream has ended: closing it tells why.
+        if told is None or told.size == 0:
+            # The stream has ended, or never begun: closing it tells why.
             try:
                 self._writer.close()
             except pa.ArrowException as error:
