@@ -87,7 +87,8 @@ with psycopg.connect(url, autocommit=True) as db:
         assert [row for row in copy.rows()] == [("copy\t1", "1"), ("copy\t2", "2")]
     with db.cursor().copy("COPY pairs TO STDOUT (FORMAT binary)") as copy:
         copy.set_types(["text", "int8"])
-        assert sum(1 for _ in copy.rows()) == db.execute("SELECT count(*) FROM pairs").fetchone()[0]
+        copied = sum(1 for _ in copy.rows())
+    assert copied == db.execute("SELECT count(*) FROM pairs").fetchone()[0]
 
     # What is wrong is told with its code, place and mend, and the connection goes on.
     wrong = expect(psycopg.errors.UndefinedTable, "42P01", lambda: db.execute("SELECT * FROM trad"))

@@ -59,7 +59,6 @@ fn shown(running: &Running, text: &str) -> String {
 }
 
 #[test]
-#[ignore = "`\\d TABLE` is not answered yet"]
 fn psql_looks_around_and_asks() {
     let at_work = at_work(&[]);
     let running = &at_work.0;
@@ -114,7 +113,6 @@ fn psql_looks_around_and_asks() {
 }
 
 #[test]
-#[ignore = "does not end yet"]
 fn psycopg_reads_and_writes() {
     let at_work = at_work(&[]);
     assert!(run_python("pg_psycopg.py", &[&url(&at_work.0)]).contains("ok"));
@@ -129,7 +127,6 @@ fn sqlalchemy_knows_the_tables() {
 }
 
 #[test]
-#[ignore = "bulk ingestion by ADBC does not find the columns yet"]
 fn pandas_polars_and_adbc_get_frames() {
     let at_work = at_work(&[]);
     assert!(run_python("pg_frames.py", &[&url(&at_work.0)]).contains("ok"));
@@ -196,14 +193,12 @@ fn send(running: &Running, bytes: &[u8]) -> Vec<u8> {
     socket.set_read_timeout(Some(Duration::from_millis(300))).expect("a socket");
     // It may be ended before all is sent.
     let _ = socket.write_all(bytes);
-    let _ = socket.shutdown(std::net::Shutdown::Write);
     let mut said = vec![];
     let _ = socket.read_to_end(&mut said);
     said
 }
 
 #[test]
-#[ignore = "rows of a copy that nobody asked for are not passed over yet"]
 fn malformed_frames_end_their_own_connection() {
     static BROKEN: AtomicUsize = AtomicUsize::new(0);
     let usual = std::panic::take_hook();
@@ -286,7 +281,7 @@ fn a_stop_ends_idle_clients_at_once() {
 #[ignore = "a measurement"]
 fn figures() {
     let (running, traffic) = at_work(&[]);
-    let fill = "insert into pairs select cast(value as varchar), value from generate_series(0, 49)";
+    let fill = "insert into pairs select cast(value as varchar) as k, value as v from generate_series(0, 49)";
     assert!(shown(&running, fill).contains("INSERT 0 50"));
     let bench = |arguments: &[&str]| {
         let mut command = Command::new(common::python());
@@ -299,15 +294,4 @@ fn figures() {
     bench(&["--copy", "ticks"]);
     println!("{} rows of traffic", traffic.stop());
     running.stop().expect("a stop");
-}
-
-#[test]
-#[ignore = "for trying things by hand"]
-fn stay() {
-    let (running, traffic) = at_work(&[("pg.listen", "127.0.0.1:18849")]);
-    println!("{}", running.pg);
-    while !std::path::Path::new("/tmp/h-pg-stop").exists() {
-        std::thread::sleep(Duration::from_millis(200));
-    }
-    end((running, traffic));
 }

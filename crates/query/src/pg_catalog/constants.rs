@@ -1,6 +1,6 @@
 //! PostgreSQL's functions whose value a client's connection fixes, and those that tell of what is not here.
 
-use arrow::array::{Array, ArrayRef, BooleanArray, Int32Array, StringArray};
+use arrow::array::{Array, ArrayRef, BooleanArray, Int32Array, ListBuilder, StringArray, StringBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use datafusion::arrow::datatypes::Field;
@@ -74,8 +74,8 @@ enum Value {
     Whole(Option<i32>),
 }
 
-/// The functions of a client of this database and user.
-pub(super) fn functions(database: &str, user: &str) -> Vec<ScalarUDF> {
+/// The functions of a client of this database, its user and tables of these names.
+pub(super) fn functions(database: &str, user: &str, tables: Vec<String>) -> Vec<ScalarUDF> {
     let fixed = FIXED.iter().map(|(name, value)| {
         Told::fixed(
             name,
@@ -94,6 +94,7 @@ pub(super) fn functions(database: &str, user: &str) -> Vec<ScalarUDF> {
         Told::fixed("version", text(&format!("PostgreSQL {SERVER_VERSION} (Orca {})", env!("CARGO_PKG_VERSION")))),
         Told { name: "current_schemas", signature: any(), how: How::Schemas },
         Told { name: "current_setting", signature: any(), how: How::Setting },
+        Told { name: "parse_ident", signature: any(), how: How::Parts(tables) },
         Told { name: "pg_table_is_visible", signature: any(), how: How::IsVisible },
         Told { name: "set_config", signature: any(), how: How::Second },
     ];
@@ -118,6 +119,8 @@ enum How {
     Schemas,
     /// The value of a setting.
     Setting,
+    /// The parts of a name; the last as one of these tables spells it.
+    Parts(Vec<String>),
     /// Is a bare name enough for this table?
     IsVisible,
     /// The second argument.
@@ -142,7 +145,7 @@ impl ScalarUDFImpl for Told {
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(match &self.how {
             How::Fixed(value) => value.data_type(),
-            How::Schemas => DataType::List(Arc::new(Field::new("item", DataType::Utf8, true))),
+            How::Schemas | How::Parts(_) => DataType::List(Arc::new(Field::new("item", DataType::Utf8, true))),
             How::Setting | How::Second => DataType::Utf8,
             How::IsVisible => DataType::Boolean,
         })
@@ -171,6 +174,17 @@ impl ScalarUDFImpl for Told {
                 let values: StringArray = names.into_iter().flatten().map(|name| name.and_then(setting)).collect();
                 Ok(ColumnarValue::Array(Arc::new(values)))
             }
+            How::Parts(tables) => {
+                let names = argument(0, &DataType::Utf8)?;
+                let names = names.as_ref().and_then(|array| array.as_any().downcast_ref::<StringArray>());
+                let mut lists = ListBuilder::new(StringBuilder::new());
+                for name in names.into_iter().flatten() {
+                    lists.append_option(
+                        name.and_then(|name| parts(name, tables)).map(|parts| parts.into_iter().map(Some)),
+                    );
+                }
+                Ok(ColumnarValue::Array(Arc::new(lists.finish())))
+            }
             How::IsVisible => {
                 let oids = argument(0, &DataType::Int32)?;
                 let oids = oids.as_ref().and_then(|array| array.as_any().downcast_ref::<Int32Array>());
@@ -186,6 +200,47 @@ impl ScalarUDFImpl for Told {
     }
 }
 
+/// The parts of a name like `schema . "Table"`; the last as a table spells it, for names know no case. `None` if it is no
+/// such name.
+fn parts(name: &str, tables: &[String]) -> Option<Vec<String>> {
+    let (mut parts, mut rest) = (vec![], name.trim());
+    loop {
+        let part = match rest.strip_prefix('"') {
+            Some(quoted) => {
+                let mut part = String::new();
+                let mut letters = quoted.char_indices();
+                let end = loop {
+                    match letters.next()? {
+                        (at, '"') if quoted[at + 1..].starts_with('"') => part.push(letters.next()?.1),
+                        (at, '"') => break at + 1,
+                        (_, letter) => part.push(letter),
+                    }
+                };
+                rest = quoted[end..].trim_start();
+                part
+            }
+            None => {
+                let end = rest.find('.').unwrap_or(rest.len());
+                let part = rest[..end].trim().to_lowercase();
+                rest = &rest[end..];
+                part
+            }
+        };
+        let is_word = !part.is_empty();
+        parts.push(part);
+        match rest.strip_prefix('.') {
+            Some(more) if is_word => rest = more.trim_start(),
+            None if is_word && rest.is_empty() => break,
+            _ => return None,
+        }
+    }
+    let last = parts.last_mut()?;
+    if let Some(own) = tables.iter().find(|table| table.eq_ignore_ascii_case(last)) {
+        last.clone_from(own);
+    }
+    Some(parts)
+}
+
 fn setting(name: &str) -> Option<&'static str> {
     Some(match name.to_lowercase().as_str() {
         "search_path" => "orca_table",
@@ -199,4 +254,30 @@ fn setting(name: &str) -> Option<&'static str> {
         "datestyle" => "ISO, MDY",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_taken_apart() {
+        let tables = ["Trade".to_string()];
+        for (name, wanted) in [
+            ("trade", Some(vec!["Trade"])),
+            (" Orca_Table . \"TRADE\" ", Some(vec!["orca_table", "Trade"])),
+            ("\"a \"\"b\"\" . c\".D", Some(vec!["a \"b\" . c", "d"])),
+            ("", None),
+            ("a..b", None),
+            ("a.", None),
+            ("\"a", None),
+            ("\"a\" b", None),
+        ] {
+            assert_eq!(
+                parts(name, &tables),
+                wanted.map(|parts| parts.into_iter().map(String::from).collect()),
+                "{name}"
+            );
+        }
+    }
 }

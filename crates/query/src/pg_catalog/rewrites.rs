@@ -40,7 +40,8 @@ pub(super) fn text(sql: &str) -> String {
             *letter == ')' && depth == 0
         });
         let Some((end, _)) = end else { break };
-        sql.replace_range(start..=start + end, "NULL::text");
+        let is_joined = sql[..start].ends_with("array_to_string(");
+        sql.replace_range(start..=start + end, if is_joined { "NULL::text[]" } else { "NULL::text" });
     }
     sql
 }
