@@ -43,5 +43,6 @@ client = flight.connect(location)
 token = client.authenticate_basic_token("ann", "secret")
 options = flight.FlightCallOptions(headers=[token])
 assert [info.total_records for info in client.list_flights(options=options)] == [1]
-denied(lambda: list(client.list_flights()))
+refused = denied(lambda: list(client.list_flights()))
+assert isinstance(refused, flight.FlightUnauthenticatedError) and "login is required" in str(refused), refused
 print("fine")
