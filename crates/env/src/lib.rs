@@ -18,8 +18,8 @@ pub use disk::{Append, Disk};
 pub use error::{Error, Kind, Result};
 pub use folder_lock::FolderLock;
 pub use process::{
-    end_with_its_reader, free_bytes, open_files_max, process_cpu_ns, process_peak_bytes, process_resident_bytes,
-    processors,
+    end_with_its_reader, free_bytes, give_way, open_files_max, process_cpu_ns, process_peak_bytes,
+    process_resident_bytes, processors,
 };
 pub use real_disk::RealDisk;
 pub use sim_disk::{Kill, SimDisk};

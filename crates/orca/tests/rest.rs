@@ -3,6 +3,8 @@
 mod common;
 
 use common::{KLINE, Traffic, append_all, python, run_python, serve, submit, trades};
+use data::Batch;
+use orca::market::Market;
 use orca::server::Running;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -697,8 +699,9 @@ fn a_million_rows_as_json_lines() {
     running.stop().unwrap();
 }
 
-/// Rows a second through the K-line graph while `readers` subscribers read its one-minute table, the first of them stuck.
-fn rate_with(readers: usize) -> f64 {
+/// Rows a second through the K-line graph at full speed, while `readers` subscribers read its one-minute table, the first of
+/// them stuck. The others give way on this machine's processors, which they would not take from elsewhere.
+fn rate_with(readers: usize, batches: &[Batch]) -> f64 {
     let running = serve(&[]);
     submit(&running, KLINE);
     let path = "/v1/tables/market.orca_table.kline_1min/subscribe";
@@ -710,6 +713,7 @@ fn rate_with(readers: usize) -> f64 {
         match number {
             0 => stuck.push(stream),
             _ => threads.push(std::thread::spawn(move || {
+                env::give_way();
                 let mut bytes = vec![0; 65_536];
                 let mut read = 0;
                 while let Ok(count @ 1..) = stream.read(&mut bytes) {
@@ -719,11 +723,10 @@ fn rate_with(readers: usize) -> f64 {
             })),
         }
     }
-    let batches = trades(4_000_000, 10_000);
     let begun = Instant::now();
-    append_all(&running, TRADE, "test", &batches);
+    append_all(&running, TRADE, "test", batches);
     running.server().orca().wait().unwrap();
-    let rate = 4e6 / begun.elapsed().as_secs_f64();
+    let rate = batches.iter().map(Batch::rows).sum::<usize>() as f64 / begun.elapsed().as_secs_f64();
     println!("{readers} readers: {rate:.0} rows/s, peak {} MiB", env::process_peak_bytes() >> 20);
     running.stop().unwrap();
     drop(stuck);
@@ -735,9 +738,16 @@ fn rate_with(readers: usize) -> f64 {
 #[test]
 #[ignore = "a measurement"]
 fn a_hundred_readers_do_not_hold_the_graph_up() {
-    let mut best = (0f64, 0f64);
-    for _ in 0..3 {
-        best = (best.0.max(rate_with(0)), best.1.max(rate_with(100)));
+    let batches: Vec<Batch> = Market::new(7, 500, 40_000_000, 10_000).collect();
+    let mut rates = (vec![], vec![]);
+    for _ in 0..5 {
+        rates.0.push(rate_with(0, &batches));
+        rates.1.push(rate_with(100, &batches));
     }
-    println!("alone {:.0}, with readers {:.0}: {:.1} % less", best.0, best.1, 100.0 * (1.0 - best.1 / best.0));
+    let median = |rates: &mut Vec<f64>| {
+        rates.sort_by(f64::total_cmp);
+        rates[rates.len() / 2]
+    };
+    let (alone, with) = (median(&mut rates.0), median(&mut rates.1));
+    println!("medians: alone {alone:.0}, with readers {with:.0}: {:.1} % less", 100.0 * (1.0 - with / alone));
 }

@@ -32,6 +32,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use subscription::{Place, Readers, Subscription, Wanted};
 use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 /// How long a stop waits for clients to finish.
@@ -97,14 +98,22 @@ impl Server {
     pub fn subscribe(&self, table: &FullName, wanted: Wanted) -> Result<Subscription, Failure> {
         let (orca, full) = (self.orca.clone(), table.clone());
         let is_there = move |table: &Arc<stream::Table>| orca.table_of(&full).is_ok_and(|now| Arc::ptr_eq(&now, table));
-        let subscription = Subscription::new(self.orca.table_of(table)?, wanted, is_there)?;
-        self.readers.watch(&subscription);
+        let mut subscription = Subscription::new(self.orca.table_of(table)?, wanted, is_there)?;
+        self.readers.watch(&mut subscription);
         Ok(subscription)
     }
 
     /// Where each reader of a table is.
     pub fn readers(&self) -> Vec<Arc<Place>> {
         self.readers.places()
+    }
+
+    /// The same messages of a reader, made on threads that give way to graphs. Dropping it ends them.
+    pub fn aside<S>(&self, messages: S) -> impl Stream<Item = S::Item> + Send + use<S>
+    where
+        S: Stream<Item: Send> + Send + 'static,
+    {
+        self.readers.aside(messages)
     }
 
     /// What was appended so far.
@@ -174,7 +183,8 @@ impl Server {
 /// A server that runs on threads of its own.
 pub struct Running {
     server: Arc<Server>,
-    runtime: tokio::runtime::Runtime,
+    runtime: Runtime,
+    readers: Runtime,
     listeners: Vec<tokio::task::JoinHandle<()>>,
     /// Where HTTP is served.
     pub http: SocketAddr,
@@ -197,10 +207,16 @@ impl Running {
                 ),
             ));
         }
-        let runtime = tokio::runtime::Builder::new_multi_thread()
+        let runtime = Builder::new_multi_thread()
             .worker_threads(env::processors().clamp(2, 4))
             .thread_name("front")
             .enable_all()
+            .build()?;
+        let readers = Builder::new_multi_thread()
+            .worker_threads((env::processors() / 2).clamp(1, 4))
+            .thread_name("reader")
+            .on_thread_start(env::give_way)
+            .enable_time()
             .build()?;
         let listen = |at: SocketAddr, what: &str| {
             let bound = runtime.block_on(TcpListener::bind(at));
@@ -216,7 +232,7 @@ impl Running {
             settings,
             appending: Appending::default(),
             scripts: Scripts::default(),
-            readers: Readers::default(),
+            readers: Readers::new(readers.handle().clone()),
             requests: Requests::default(),
             started: Instant::now(),
             is_ready: AtomicBool::new(true),
@@ -228,7 +244,7 @@ impl Running {
             runtime.spawn(pg::serve(server.clone(), pg)),
             runtime.spawn(notice_failures(server.clone())),
         ];
-        Ok(Running { server, runtime, listeners, http: http_at, pg: pg_at })
+        Ok(Running { server, runtime, readers, listeners, http: http_at, pg: pg_at })
     }
 
     /// What the fronts share.
@@ -248,12 +264,13 @@ impl Running {
 
     /// Stops: no new clients, those that are there may finish, graphs come to rest, logs are written.
     pub fn stop(self) -> Result<(), Failure> {
-        let Running { server, runtime, listeners, .. } = self;
+        let Running { server, runtime, readers, listeners, .. } = self;
         server.stopping.send_replace(true);
         runtime.block_on(async {
             let all = futures::future::join_all(listeners);
             let _ = tokio::time::timeout(GRACE, all).await;
         });
+        readers.shutdown_timeout(GRACE);
         runtime.shutdown_timeout(GRACE);
         server.orca.rest();
         Ok(())

@@ -1,23 +1,31 @@
 //! A reader of a table that is told of new rows: a place in the table and a bell, and no queue.
 //!
 //! The table keeps its rows anyway, so a reader that stops reading costs nothing but its place; whoever appends rings the
-//! bell at most once until the reader has looked.
+//! bell at most once until the reader has looked. What is sent to readers is made on threads that give way to graphs: on a
+//! busy machine a reader falls behind, and its messages get longer.
 
 use crate::failure::Failure;
 use data::Batch;
 use env::Kind;
+use futures::future::{Either, select};
+use futures::{Stream, StreamExt};
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use stream::{Cursor, Start, Table};
-use tokio::sync::Notify;
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, mpsc};
 
 /// How often a reader without news makes sure that its table is still there.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Appends within this time of one another are read together.
 const PAUSE: Duration = Duration::from_millis(1);
+
+/// Many readers pause longer, so that together they cost appends the same.
+const PAUSE_EACH: Duration = Duration::from_micros(200);
 
 /// What becomes of a reader that is further behind than it may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,18 +139,43 @@ impl Place {
     }
 }
 
-/// The readers there are.
-#[derive(Default)]
+/// The readers there are, and the threads on which their messages are made.
 pub(super) struct Readers {
     places: Mutex<Vec<Weak<Place>>>,
+    /// How many there were when the last one came.
+    count: Arc<AtomicUsize>,
+    threads: Handle,
 }
 
 impl Readers {
+    pub(super) fn new(threads: Handle) -> Readers {
+        Readers { places: Mutex::default(), count: Arc::default(), threads }
+    }
+
+    /// The same messages, made on the readers' threads one ahead of whoever takes them. Dropping it ends them.
+    pub(super) fn aside<S>(&self, messages: S) -> impl Stream<Item = S::Item> + Send + use<S>
+    where
+        S: Stream<Item: Send> + Send + 'static,
+    {
+        let (sender, mut receiver) = mpsc::channel(1);
+        self.threads.spawn(async move {
+            let mut messages = pin!(messages);
+            while let Either::Left((Some(message), _)) = select(messages.next(), pin!(sender.closed())).await {
+                if sender.send(message).await.is_err() {
+                    return;
+                }
+            }
+        });
+        futures::stream::poll_fn(move |context| receiver.poll_recv(context))
+    }
+
     /// Looks on at a reader until it goes.
-    pub(super) fn watch(&self, subscription: &Subscription) {
+    pub(super) fn watch(&self, subscription: &mut Subscription) {
         let mut places = self.places.lock();
         places.retain(|place| place.strong_count() > 0);
         places.push(Arc::downgrade(&subscription.place));
+        self.count.store(places.len(), Ordering::Relaxed);
+        subscription.readers = self.count.clone();
     }
 
     /// Where each reader is.
@@ -159,6 +192,8 @@ pub struct Subscription {
     filter: Option<query::Filter>,
     bell: Arc<Bell>,
     is_there: IsThere,
+    readers: Arc<AtomicUsize>,
+    looked: Instant,
 }
 
 impl Subscription {
@@ -195,7 +230,8 @@ impl Subscription {
             offset: AtomicU64::new(cursor.offset()),
             missed: AtomicU64::new(0),
         });
-        Ok(Subscription { place, cursor, wanted, filter, bell, is_there: Box::new(is_there) })
+        let (is_there, readers, looked) = (Box::new(is_there), Arc::default(), Instant::now());
+        Ok(Subscription { place, cursor, wanted, filter, bell, is_there, readers, looked })
     }
 
     /// The table.
@@ -218,11 +254,15 @@ impl Subscription {
         loop {
             // Heard before looked: what is appended in between rings again.
             self.bell.heard();
+            self.looked = Instant::now();
             if let Some(news) = self.look()? {
                 return Ok(news);
             }
             match tokio::time::timeout(LOOK, self.bell.rung()).await {
-                Ok(()) => tokio::time::sleep(PAUSE).await,
+                Ok(()) => {
+                    let pause = PAUSE.max(PAUSE_EACH * self.readers.load(Ordering::Relaxed) as u32);
+                    tokio::time::sleep_until((self.looked + pause).into()).await;
+                }
                 Err(_) if (self.is_there)(self.table()) => {}
                 Err(_) => {
                     return Err(Failure::of(
@@ -283,13 +323,17 @@ struct Bell {
 
 impl Bell {
     fn ring(&self) {
-        if !self.is_rung.swap(true, Ordering::AcqRel) {
+        // Either the reader sees the rows that were appended before, or this sees that the reader has not looked since; a
+        // bell that is rung already is looked at only, for others ring it as well.
+        fence(Ordering::SeqCst);
+        if !self.is_rung.load(Ordering::Relaxed) && !self.is_rung.swap(true, Ordering::SeqCst) {
             self.notify.notify_one();
         }
     }
 
     fn heard(&self) {
-        self.is_rung.store(false, Ordering::Release);
+        self.is_rung.store(false, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
     }
 
     async fn rung(&self) {

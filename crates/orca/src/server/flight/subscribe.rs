@@ -36,7 +36,7 @@ pub(super) fn subscribe(server: &Server, ticket: &Subscribe) -> Result<Messages,
             Err(status) => Some((stream::iter(vec![Err(status)]), None)),
         }
     });
-    Ok(beginning.chain(news.flatten()).boxed())
+    Ok(beginning.chain(server.aside(news.flatten())).boxed())
 }
 
 fn encode(encoder: &mut Encoder, news: &News) -> Result<Vec<FlightData>, Status> {

@@ -118,10 +118,11 @@ pub(super) async fn subscribe(
     let (name, _) = find(&front, &name)?;
     let subscription = front.server.subscribe(&name, subscribing.wanted(&headers)?)?;
     let events = Events { server: front.server.clone(), subscription, is_over: false };
-    let body = futures::stream::unfold(events, |mut events| async move {
+    let events = futures::stream::unfold(events, |mut events| async move {
         let event = events.next().await?;
         Some((Ok::<_, Infallible>(event), events))
     });
+    let body = front.server.aside(events);
     let head = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
     Ok((head, Body::from_stream(body)).into_response())
 }
