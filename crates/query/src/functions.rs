@@ -270,3 +270,70 @@ fn column(ty: Type, array: &ArrayRef) -> Result<Column> {
     let array = if *array.data_type() == wanted { array.clone() } else { cast(array, &wanted)? };
     Column::from_arrow(ty, &array).map_err(|error| DataFusionError::Execution(error.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use data::Batch;
+    use lang::tree::ExprKind;
+    use lang::{Host, Source, eval_over, parse_expr};
+
+    struct NoHost;
+
+    impl Host for NoHost {}
+
+    /// The type of what a call of these arguments gives.
+    fn bound(function: &'static Function, arguments: &[Argument]) -> Result<Vec<Type>> {
+        let entry = Entry::new(function);
+        let refused = |error| entry.refused(error);
+        match function.form(arguments.len()) {
+            Form::Aggregate(bind) => bind(arguments).map(|bound| vec![bound.ty()]).map_err(refused),
+            Form::State(bind) => bind(arguments).map(|bound| bound.types()).map_err(refused),
+            _ => unreachable!("left out before"),
+        }
+    }
+
+    #[test]
+    fn the_stand_ins_suit_every_function() {
+        let nothing = Batch::empty(Schema::of(&[]));
+        let (mut tried, mut wrong) = (0, vec![]);
+        for function in library::all().filter(|function| !SQL_OWN.contains(&function.name.to_lowercase().as_str())) {
+            let call = parse_expr(&Source::new(function.name, function.example.0)).unwrap();
+            let ExprKind::Call(callee, args) = &call.kind else { continue };
+            let is_it = matches!(&callee.kind, ExprKind::Name(name) if **name == *function.name);
+            // Row functions are bound with the values of their settings at once.
+            let is_typed = matches!(function.form(args.len()), Form::Aggregate(_) | Form::State(_));
+            if !is_it || !is_typed || args.iter().any(|arg| arg.name.is_some()) {
+                continue;
+            }
+            let entry = Entry::new(function);
+            let values = args.iter().map(|arg| {
+                let value = arg.value.as_ref().expect("a value");
+                eval_over(value, &nothing, &Arc::default(), &mut NoHost).expect("an example's argument")
+            });
+            let (mut fields, mut arguments) = (vec![], vec![]);
+            for (place, value) in values.enumerate() {
+                // As a column it comes with its type alone.
+                let constant = Argument::constant(value.clone());
+                let by_row = entry.parameters.by_row(place);
+                arguments.push(Some(if by_row { Argument::of(constant.ty) } else { constant.clone() }));
+                fields.push(match value {
+                    Value::Duration(..) => {
+                        let interval = DataType::Interval(arrow::datatypes::IntervalUnit::MonthDayNano);
+                        Arc::new(Field::new("x", interval, true))
+                    }
+                    _ => entry.field(constant.ty),
+                });
+            }
+            tried += 1;
+            let real = entry.arranged(arguments).and_then(|arguments| bound(function, &arguments));
+            let stood_in = entry.bind_typed(&fields, |arguments| bound(function, arguments));
+            match (&real, &stood_in) {
+                (Ok(real), Ok(stood_in)) if real == stood_in => {}
+                _ => wrong.push(format!("{}: {real:?}, with stand-ins {stood_in:?}", function.example.0)),
+            }
+        }
+        assert!(tried > 100, "{tried}");
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}

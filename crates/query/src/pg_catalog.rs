@@ -16,7 +16,7 @@ use crate::error::{self, Error};
 use crate::names::{Headings, Spelling, Text, syntax};
 use crate::prepared::Planned;
 use crate::provider::{QueryCatalog, own_case};
-use crate::session::check_is_legal;
+use crate::session::{ANY_CATALOG, NewState, check_is_legal};
 use arrow::array::{
     ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array, RecordBatch, StringArray,
     new_null_array,
@@ -27,9 +27,10 @@ use data::Type;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, MemTable, SchemaProvider, TableProvider};
 use datafusion::common::DataFusionError;
 use datafusion::execution::FunctionRegistry;
-use datafusion::execution::session_state::SessionState;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as Parsed;
+use datafusion::sql::sqlparser::ast::Statement;
+use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion_pg_catalog::pg_catalog::context::EmptyContextProvider;
 use datafusion_pg_catalog::setup_pg_catalog;
 use datafusion_pg_catalog::sql::PostgresCompatibilityParser;
@@ -137,10 +138,13 @@ impl PgType {
     }
 }
 
+/// Reads a text by the rules that rewrite it.
+type Parse = Box<dyn Fn(&str) -> Result<Vec<Statement>, ParserError> + Send + Sync>;
+
 /// What is the same for every client and made once.
 pub(crate) struct PgCatalog {
-    parser: PostgresCompatibilityParser,
-    base: SessionState,
+    parse: Parse,
+    new_state: NewState,
     fixed: Arc<dyn SchemaProvider>,
     oids: Mutex<BTreeMap<[String; 2], i32>>,
 }
@@ -155,9 +159,10 @@ impl PgCatalog {
         setup_pg_catalog(&context, &catalog, EmptyContextProvider).map_err(|error| inside(error.to_string()))?;
         let fixed = context.catalog(&catalog).and_then(|catalog| catalog.schema(PG_CATALOG));
         let fixed = fixed.ok_or_else(|| inside("no pg_catalog".into()))?;
+        let (parser, base) = (PostgresCompatibilityParser::new(), context.state());
         Ok(PgCatalog {
-            parser: PostgresCompatibilityParser::new(),
-            base: context.state(),
+            parse: Box::new(move |text| parser.parse(text)),
+            new_state: Box::new(move || base.clone()),
             fixed,
             oids: Mutex::default(),
         })
@@ -172,7 +177,7 @@ impl PgCatalog {
         sql: &str,
     ) -> error::Result<Planned> {
         let text = Text::read(sql)?;
-        let mut statements = self.parser.parse(&rewrites::text(sql)).map_err(|error| syntax(&error))?;
+        let mut statements = (self.parse)(&rewrites::text(sql)).map_err(|error| syntax(&error))?;
         let mut statement = match (statements.pop(), statements.is_empty()) {
             (Some(statement), true) => statement,
             _ => return Err(Error::Invalid { reason: "one query is wanted".into(), place: None }),
@@ -188,9 +193,10 @@ impl PgCatalog {
             user: user.to_string(),
         };
         let database = client.database.clone();
-        let mut state = self.base.clone();
+        let mut state = (self.new_state)();
         state.mark_start_execution();
-        for function in constants::functions(&database, user) {
+        let names = client.relations().into_iter().map(|relation| relation.name).collect();
+        for function in constants::functions(&database, user, names) {
             state.register_udf(Arc::new(function)).map_err(|error| Error::of(&error, |_| None))?;
         }
         state.register_catalog_list(Arc::new(Databases(client)));
@@ -199,7 +205,7 @@ impl PgCatalog {
         options.default_schema = DEFAULT_SCHEMA.to_string();
         let plan = state.statement_to_plan(Parsed::Statement(Box::new(statement))).await;
         let plan = plan.map_err(|error| Error::of(&error, |name| text.place(name)))?;
-        Ok(Planned { text, headings, state, plan, insert: None, target: None })
+        Ok(Planned { text: Arc::new(text), headings, state, plan, insert: None, target: None })
     }
 
     fn oid(&self, database: &str, table: &str) -> i32 {
@@ -273,8 +279,11 @@ impl Client {
             }
             "pg_database" => {
                 let mut names = self.tables.catalogs();
-                if !names.contains(&self.database) {
-                    names.push(self.database.clone());
+                // Clients look for the database they named: also the one that stands for the only catalog there is.
+                for name in [&self.database, ANY_CATALOG] {
+                    if !names.iter().any(|known| known == name) {
+                        names.push(name.to_string());
+                    }
                 }
                 let count = names.len();
                 filled(

@@ -11,9 +11,11 @@ use arrow::compute::SortOptions;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, Session, TableProvider};
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::datasource::memory::{DataSourceExec, MemorySourceConfig};
-use datafusion::logical_expr::{Expr, TableType};
+use datafusion::datasource::{provider_as_source, source_as_provider};
+use datafusion::logical_expr::{Expr, LogicalPlan, TableSource, TableType};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
@@ -57,7 +59,7 @@ impl QueryCatalog {
         }
         let [catalog, schema, table] = &name;
         let scan = self.catalog.table(catalog, schema, table)?;
-        let table = Arc::new(ScanTable::new(scan, &self.spelling));
+        let table = Arc::new(ScanTable::new(name.clone(), scan, &self.spelling));
         opened.insert(name, table.clone());
         Some(table)
     }
@@ -125,15 +127,40 @@ impl SchemaProvider for OneSchema {
     }
 }
 
+/// A plan over the tables as they are now, one picture of each; `None` if a table is not what it was, or comes from
+/// elsewhere.
+pub(crate) fn reopened(plan: LogicalPlan, catalog: &Arc<dyn Catalog>) -> Result<Option<LogicalPlan>> {
+    let (mut opened, mut is_same) = (BTreeMap::<FullName, Arc<dyn TableSource>>::new(), true);
+    let plan = plan.transform_down_with_subqueries(|node| {
+        let LogicalPlan::TableScan(mut scan) = node else { return Ok(Transformed::no(node)) };
+        let provider = source_as_provider(&scan.source)?;
+        let now = provider.downcast_ref::<ScanTable>().and_then(|table| {
+            if let Some(source) = opened.get(&table.name) {
+                return Some(source.clone());
+            }
+            let source = provider_as_source(Arc::new(table.reopened(catalog)?));
+            opened.insert(table.name.clone(), source.clone());
+            Some(source)
+        });
+        match now {
+            Some(source) => scan.source = source,
+            None => is_same = false,
+        }
+        Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
+    })?;
+    Ok(is_same.then_some(plan.data))
+}
+
 /// A table as one query sees it: its columns as the query spells them, and the offset if the query asks for it.
 struct ScanTable {
+    name: FullName,
     scan: Arc<dyn Scan>,
     schema: SchemaRef,
     picture: OnceLock<std::result::Result<Picture, String>>,
 }
 
 impl ScanTable {
-    fn new(scan: Arc<dyn Scan>, spelling: &Spelling) -> ScanTable {
+    fn new(name: FullName, scan: Arc<dyn Scan>, spelling: &Spelling) -> ScanTable {
         let own = scan.schema().to_arrow();
         let mut fields: Vec<Field> = Vec::with_capacity(own.fields().len() + 1);
         for field in own.fields() {
@@ -144,7 +171,14 @@ impl ScanTable {
         if spelling.names_offset() {
             fields.push(Field::new(OFFSET, DataType::Int64, false));
         }
-        ScanTable { scan, schema: Arc::new(Schema::new(fields)), picture: OnceLock::new() }
+        ScanTable { name, scan, schema: Arc::new(Schema::new(fields)), picture: OnceLock::new() }
+    }
+
+    /// The table of this name as it is now; `None` if there is none any more, or it has other columns.
+    fn reopened(&self, catalog: &Arc<dyn Catalog>) -> Option<ScanTable> {
+        let [of_catalog, schema, table] = &self.name;
+        let scan = catalog.table(of_catalog, schema, table).filter(|scan| scan.schema() == self.scan.schema())?;
+        Some(ScanTable { name: self.name.clone(), scan, schema: self.schema.clone(), picture: OnceLock::new() })
     }
 
     fn picture(&self) -> Result<&Picture> {

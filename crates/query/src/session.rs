@@ -9,7 +9,7 @@ use crate::functions;
 use crate::names::{Headings, Text};
 use crate::order::MergeInTurn;
 use crate::pg_catalog::PgCatalog;
-use crate::prepared::{Planned, Prepared, Rows};
+use crate::prepared::{Begun, Planned, Prepared, Rows};
 use crate::provider::QueryCatalog;
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
@@ -27,7 +27,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 /// The catalog of bare names where none is set and there is not just one.
-const ANY_CATALOG: &str = "orca";
+pub(crate) const ANY_CATALOG: &str = "orca";
 
 /// Deep expressions are walked by recursion, so a worker has room for it.
 const STACK_BYTES: usize = 64 << 20;
@@ -57,9 +57,16 @@ pub struct Session {
     postgres_user: Option<Arc<str>>,
 }
 
+/// Makes a state to plan a query with, from one that is kept: not built anew, for each of its many functions would be
+/// registered again.
+///
+/// It is a function so that whoever holds one, down to the fronts, need not know that type: that it may go to other threads is
+/// found out anew for each holder, over thousands of types of syntax trees, which took minutes of each build.
+pub(crate) type NewState = Box<dyn Fn() -> SessionState + Send + Sync>;
+
 struct Shared {
     catalog: Arc<dyn Catalog>,
-    base: SessionState,
+    new_state: NewState,
     postgres: OnceLock<Result<Arc<PgCatalog>>>,
     pool: Pool,
     figures: Arc<Figures>,
@@ -79,7 +86,8 @@ impl Session {
         partitions_max: usize,
     ) -> Session {
         let (base, pool) = (base_state(partitions_max.max(1)), Pool::new(partitions_max.clamp(1, 8)));
-        let shared = Shared { catalog, base, postgres: OnceLock::new(), pool, figures: Arc::default() };
+        let new_state: NewState = Box::new(move || base.clone());
+        let shared = Shared { catalog, new_state, postgres: OnceLock::new(), pool, figures: Arc::default() };
         Session { shared: Arc::new(shared), default_catalog, postgres_user: None }
     }
 
@@ -130,7 +138,7 @@ impl Session {
         if planned.insert.is_some() {
             return Err(Error::NotAQuery { statement: "insert".into() });
         }
-        let (fields, mut rows) = planned.start(&[]).await?;
+        let (_, fields, mut rows) = planned.start(&[]).await?;
         let mut batches = vec![];
         while let Some(batch) = rows.next().await {
             batches.push(batch?);
@@ -151,15 +159,20 @@ impl Session {
 
     /// The rows of a query with parameters, planned once.
     pub async fn run_with(&self, sql: String, parameters: Vec<(Type, Scalar)>) -> Result<Rows> {
-        let (session, watch) = (self.clone(), Stopwatch::start(&self.shared.figures));
-        let start = async move {
-            let planned = session.plan(&sql).await?;
-            let insert = planned.insert.clone();
-            let (fields, rows) = planned.start(&parameters).await?;
-            Ok((insert, fields, rows))
-        };
-        let (insert, fields, rows) = watch.check(self.shared.pool.run(start).await)?;
-        Ok(Rows::new(insert, fields, rows, &self.shared.pool, watch))
+        let session = self.clone();
+        self.start(async move { session.begin(&sql, &parameters).await }).await
+    }
+
+    /// Plans a query and begins to run it.
+    pub(crate) async fn begin(&self, sql: &str, parameters: &[(Type, Scalar)]) -> Result<Begun> {
+        self.plan(sql).await?.start(parameters).await
+    }
+
+    /// The rows of a query that this begins, on the pool.
+    pub(crate) async fn start(&self, begin: impl Future<Output = Result<Begun>> + Send + 'static) -> Result<Rows> {
+        let watch = Stopwatch::start(&self.shared.figures);
+        let begun = watch.check(self.shared.pool.run(begin).await)?;
+        Ok(Rows::new(begun, &self.shared.pool, watch))
     }
 
     /// How a statement runs over the tables as they are now.
@@ -173,12 +186,10 @@ impl Session {
         check_is_legal(&written)?;
         let headings = Headings::of(&written);
         let default_catalog = self.default_catalog();
-        let base = &self.shared.base;
-        let is_function = |name: &str| base.table_functions().contains_key(name);
+        let mut state = (self.shared.new_state)();
+        let is_function = |name: &str| state.table_functions().contains_key(name);
         let (statement, spelling) = text.resolve(&*self.shared.catalog, &default_catalog, is_function)?;
         let tables = QueryCatalog::new(self.shared.catalog.clone(), Arc::new(spelling));
-        // Not built anew: each of its many functions would be registered again.
-        let mut state = base.clone();
         state.mark_start_execution();
         state.register_catalog_list(Arc::new(tables));
         let options = &mut state.config_mut().options_mut().catalog;
@@ -194,7 +205,7 @@ impl Session {
             }
             plan => (None, None, plan),
         };
-        Ok(Planned { text, headings, state, plan, insert, target })
+        Ok(Planned { text: Arc::new(text), headings, state, plan, insert, target })
     }
 }
 

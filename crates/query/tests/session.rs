@@ -1,6 +1,7 @@
 //! Names without regard to case, rows in the order of their offsets, errors that name the thing.
 
-use data::{Batch, Column, Schema, Type, parse_table};
+use data::{Batch, Column, Scalar, Schema, Type, parse_table};
+use futures::StreamExt;
 use lang::Diagnostic;
 use query::format::{Format, write};
 use query::{Catalog, Error, Kind, MemoryScan, Picture, Scan, Session};
@@ -276,4 +277,106 @@ fn a_session_may_be_used_and_dropped_on_a_thread_that_must_not_wait() {
         session.query("select * from trades").unwrap().rows()
     });
     assert_eq!(rows, 4);
+}
+
+/// Tables that change while a query is kept.
+#[derive(Default)]
+struct Changing(std::sync::Mutex<Option<MemoryScan>>);
+
+impl Changing {
+    fn set(&self, scan: MemoryScan) {
+        *self.0.lock().unwrap() = Some(scan);
+    }
+}
+
+impl Catalog for Changing {
+    fn catalogs(&self) -> Vec<String> {
+        vec!["demo".into()]
+    }
+
+    fn schemas(&self, _: &str) -> Vec<String> {
+        vec!["orca_table".into()]
+    }
+
+    fn tables(&self, _: &str, _: &str) -> Vec<String> {
+        vec!["t".into()]
+    }
+
+    fn table(&self, _: &str, _: &str, name: &str) -> Option<Arc<dyn Scan>> {
+        let scan = self.0.lock().unwrap().clone();
+        scan.filter(|_| name == "t").map(|scan| Arc::new(scan) as Arc<dyn Scan>)
+    }
+}
+
+/// What a query that was prepared before gives for these parameters, columns after one another.
+fn again(prepared: &query::Prepared, parameters: &[(Type, Scalar)]) -> Result<String, Error> {
+    futures::executor::block_on(async {
+        let mut rows = prepared.execute(parameters.to_vec()).await?;
+        let mut text = String::new();
+        while let Some(batch) = rows.next().await {
+            for column in batch?.columns() {
+                text += &format!("{:?} ", array_values(column));
+            }
+        }
+        Ok(text.trim_end().to_string())
+    })
+}
+
+fn array_values(column: &arrow::array::ArrayRef) -> Vec<String> {
+    let options = Default::default();
+    let formatter = arrow::util::display::ArrayFormatter::try_new(column.as_ref(), &options).unwrap();
+    (0..column.len()).map(|row| formatter.value(row).to_string()).collect()
+}
+
+#[test]
+fn a_kept_query_sees_the_tables_of_the_moment_and_takes_parameters_for_what_they_are() {
+    let tables = Arc::new(Changing::default());
+    let fields = [("k", Type::String), ("v", Type::Long)];
+    tables.set(table(&fields, "k v\n a 1\n b 2\n c 300"));
+    let session = Session::new(tables.clone(), None);
+    let prepare = |sql: &str| futures::executor::block_on(session.prepare(sql)).unwrap();
+    let by_v = prepare("select k from t where v = $1");
+    let whole = |value: i64| (Type::Int, Scalar::Int(value));
+    assert_eq!(again(&by_v, &[whole(2)]), Ok(r#"["b"]"#.into()));
+    assert_eq!(again(&by_v, &[(Type::Long, Scalar::Int(300))]), Ok(r#"["c"]"#.into()));
+    // A real number is not cut to a whole one, and NULL equals nothing.
+    assert_eq!(again(&by_v, &[(Type::Double, Scalar::Float(1.5))]), Ok(String::new()));
+    assert_eq!(again(&by_v, &[(Type::Double, Scalar::Float(2.0))]), Ok(r#"["b"]"#.into()));
+    assert_eq!(again(&by_v, &[(Type::Long, Scalar::Null)]), Ok(String::new()));
+    assert!(again(&by_v, &[]).is_err(), "a parameter is missing");
+    // One row more; then another table of that name, then none.
+    tables.set(table(&fields, "k v\n a 1\n b 2\n d 2"));
+    assert_eq!(again(&by_v, &[whole(2)]), Ok(r#"["b", "d"]"#.into()));
+    tables.set(table(&[("v", Type::Int), ("x", Type::Int), ("k", Type::Int)], "v x k\n 2 5 7"));
+    assert_eq!(again(&by_v, &[whole(2)]), Ok(r#"["7"]"#.into()));
+    tables.set(table(&[("x", Type::Int)], "x\n 2"));
+    assert!(again(&by_v, &[whole(2)]).is_err_and(|error| error.to_string().contains("unknown column")));
+    *tables.0.lock().unwrap() = None;
+    assert!(again(&by_v, &[whole(2)]).is_err_and(|error| error.to_string().contains("unknown table")));
+    tables.set(table(&fields, "k v\n a 1\n b 2"));
+    // One picture of a table that is named twice; a subquery is of now as well.
+    let twice =
+        prepare("select count(*) n from t x join t y on x.k = y.k where x.v >= $1 and y.v < (select max(v) from t)");
+    assert_eq!(again(&twice, &[whole(1)]), Ok(r#"["1"]"#.into()));
+    tables.set(table(&fields, "k v\n a 1\n b 2\n c 3"));
+    assert_eq!(again(&twice, &[whole(1)]), Ok(r#"["2"]"#.into()));
+    // The time is that of each run.
+    let time = prepare("select now() = now() same, now() as time");
+    let first = again(&time, &[]).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    let second = again(&time, &[]).unwrap();
+    assert!(first != second && first.contains("true"), "{first} {second}");
+}
+
+#[test]
+fn the_text_tells_the_type_of_a_parameter() {
+    let tables = demo();
+    let session = Session::new(Arc::new(tables), None);
+    let types = |sql: &str| futures::executor::block_on(session.prepare(sql)).unwrap().parameters().to_vec();
+    let texts = Some(Type::Array(&Type::String));
+    assert_eq!(types("select sym from trades where sym = any($1)"), [texts]);
+    assert_eq!(types("select sym from trades where sym = any($1::text[])"), [texts]);
+    assert_eq!(types("select $1::bigint, $2::double"), [Some(Type::Long), Some(Type::Double)]);
+    assert_eq!(types("select sym from trades where price > $1"), [Some(Type::Double)]);
+    assert_eq!(types("select $1"), [None]);
 }
