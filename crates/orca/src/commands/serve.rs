@@ -4,6 +4,7 @@ use super::Failure;
 use crate::server::Running;
 use crate::settings::Settings;
 use crate::trace::Traces;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
@@ -70,7 +71,7 @@ pub fn serve(arguments: &Serve) -> Result<(), Failure> {
 /// Where events go: standard error, a line each; and spans to the endpoint for traces, if there is one.
 fn log(settings: &Settings) -> Result<Option<Traces>, Failure> {
     let level: LevelFilter = settings.text("log.level").parse().expect("checked when it was set");
-    let lines = fmt::layer().with_writer(std::io::stderr);
+    let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     let lines = match settings.text("log.format") {
         "json" => lines.json().boxed(),
         _ => lines.boxed(),
