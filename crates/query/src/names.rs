@@ -7,7 +7,7 @@
 
 use crate::catalog::{Catalog, DEFAULT_SCHEMA, OFFSET};
 use crate::error::{Error, Place, Result};
-use crate::provider::{FullName, own_case};
+use crate::provider::{FullName, catalogs, own_case};
 use datafusion::common::TableReference;
 use datafusion::sql::parser::Statement as Parsed;
 use datafusion::sql::resolve::resolve_table_references;
@@ -154,7 +154,7 @@ impl Text {
 
     /// The full name of a table in its own case.
     fn find(&self, catalog: &dyn Catalog, default_catalog: &str, table: &TableReference) -> Result<FullName> {
-        let (catalogs, wanted) = (catalog.catalogs(), table.catalog().unwrap_or(default_catalog));
+        let (catalogs, wanted) = (catalogs(catalog), table.catalog().unwrap_or(default_catalog));
         let of_catalog = own_case(catalogs.clone(), wanted).ok_or_else(|| self.unknown("catalog", wanted, catalogs))?;
         let (schemas, wanted) = (catalog.schemas(&of_catalog), table.schema().unwrap_or(DEFAULT_SCHEMA));
         let Some(of_schema) = own_case(schemas.clone(), wanted) else {

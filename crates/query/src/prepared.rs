@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::figures::Stopwatch;
 use crate::names::{Headings, Text};
 use crate::order::{in_turn, may_part};
-use crate::provider::{COLUMN_NAME, FullName, reopened};
+use crate::provider::{COLUMN_NAME, FullName, closed, reopened};
 use crate::session::{AbortOnDrop, Pool, Session, type_of};
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::compute::{CastOptions, cast_with_options};
@@ -25,6 +25,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
+use tracing::{Instrument, Span};
 
 /// How many batches are made before somebody asks for them.
 const BATCHES_AHEAD: usize = 2;
@@ -104,16 +105,17 @@ pub struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn new((insert, fields, mut rows): Begun, pool: &Pool, watch: Stopwatch) -> Rows {
+    pub(crate) fn new((insert, fields, mut rows): Begun, pool: &Pool, watch: Stopwatch, span: Span) -> Rows {
         let (made, batches) = mpsc::channel(BATCHES_AHEAD);
-        let work = pool.spawn(async move {
+        let send = async move {
             // The watch stops with the task, be it by the last row or by whoever reads.
             while let Some(batch) = rows.next().await {
                 if made.send(watch.check(batch)).await.is_err() {
                     return;
                 }
             }
-        });
+        };
+        let work = pool.spawn(send.instrument(span));
         Rows { insert, fields, batches, _work: AbortOnDrop(work) }
     }
 
@@ -261,7 +263,10 @@ impl Ready {
         let types = (1..=count).map(|number| Some(known.get(&format!("${number}"))?.as_ref()?.data_type().clone()));
         let types = types.collect::<Option<Vec<_>>>()?;
         planned.keep_whole(&optimized);
+        // Neither rows nor dropped tables are held by a plan that waits.
+        let optimized = closed(optimized).ok()??;
         let (written, context) = (planned.plan.schema().inner().clone(), planned.state.task_ctx());
+        planned.plan = optimized.clone();
         Some(Ready { planned, written, optimized, types, context })
     }
 

@@ -6,6 +6,7 @@
 
 use crate::catalog::{Catalog, OFFSET, Picture, Scan};
 use crate::names::Spelling;
+use crate::session::ANY_CATALOG;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow::compute::SortOptions;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -34,6 +35,12 @@ const PARTITION_ROWS_MIN: usize = 8_192;
 pub(crate) fn own_case(known: Vec<String>, name: &str) -> Option<String> {
     let lower = name.to_lowercase();
     known.into_iter().find(|known| known.to_lowercase() == lower)
+}
+
+/// The catalogs; while there are none, the one of bare names, whose tables of the system are there all the same.
+pub(crate) fn catalogs(catalog: &dyn Catalog) -> Vec<String> {
+    let known = catalog.catalogs();
+    if known.is_empty() { vec![ANY_CATALOG.to_string()] } else { known }
 }
 
 /// The full name of a table: catalog, schema and name, each in its own case.
@@ -81,7 +88,7 @@ impl CatalogProviderList for QueryCatalog {
     }
 
     fn catalog(&self, name: &str) -> Option<Arc<dyn CatalogProvider>> {
-        let name = own_case(self.catalog.catalogs(), name)?;
+        let name = own_case(catalogs(&*self.catalog), name)?;
         Some(Arc::new(OneCatalog { all: self.clone(), name }))
     }
 }
@@ -130,25 +137,47 @@ impl SchemaProvider for OneSchema {
 /// A plan over the tables as they are now, one picture of each; `None` if a table is not what it was, or comes from
 /// elsewhere.
 pub(crate) fn reopened(plan: LogicalPlan, catalog: &Arc<dyn Catalog>) -> Result<Option<LogicalPlan>> {
-    let (mut opened, mut is_same) = (BTreeMap::<FullName, Arc<dyn TableSource>>::new(), true);
+    over(plan, |table| table.reopened(catalog))
+}
+
+/// A plan that keeps the columns of its tables alone, to be reopened; `None` if a table comes from elsewhere.
+pub(crate) fn closed(plan: LogicalPlan) -> Result<Option<LogicalPlan>> {
+    over(plan, |table| Some(table.with(Arc::new(Closed(table.scan.schema())))))
+}
+
+fn over(plan: LogicalPlan, other: impl Fn(&ScanTable) -> Option<ScanTable>) -> Result<Option<LogicalPlan>> {
+    let (mut opened, mut is_whole) = (BTreeMap::<FullName, Arc<dyn TableSource>>::new(), true);
     let plan = plan.transform_down_with_subqueries(|node| {
         let LogicalPlan::TableScan(mut scan) = node else { return Ok(Transformed::no(node)) };
         let provider = source_as_provider(&scan.source)?;
-        let now = provider.downcast_ref::<ScanTable>().and_then(|table| {
+        let found = provider.downcast_ref::<ScanTable>().and_then(|table| {
             if let Some(source) = opened.get(&table.name) {
                 return Some(source.clone());
             }
-            let source = provider_as_source(Arc::new(table.reopened(catalog)?));
+            let source = provider_as_source(Arc::new(other(table)?));
             opened.insert(table.name.clone(), source.clone());
             Some(source)
         });
-        match now {
+        match found {
             Some(source) => scan.source = source,
-            None => is_same = false,
+            None => is_whole = false,
         }
         Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
     })?;
-    Ok(is_same.then_some(plan.data))
+    Ok(is_whole.then_some(plan.data))
+}
+
+/// The columns of a table that is not held.
+struct Closed(Arc<data::Schema>);
+
+impl Scan for Closed {
+    fn schema(&self) -> Arc<data::Schema> {
+        self.0.clone()
+    }
+
+    fn picture(&self) -> std::result::Result<Picture, lang::Diagnostic> {
+        Err(lang::Diagnostic::new("a kept plan runs only over tables that are opened again"))
+    }
 }
 
 /// A table as one query sees it: its columns as the query spells them, and the offset if the query asks for it.
@@ -178,7 +207,11 @@ impl ScanTable {
     fn reopened(&self, catalog: &Arc<dyn Catalog>) -> Option<ScanTable> {
         let [of_catalog, schema, table] = &self.name;
         let scan = catalog.table(of_catalog, schema, table).filter(|scan| scan.schema() == self.scan.schema())?;
-        Some(ScanTable { name: self.name.clone(), scan, schema: self.schema.clone(), picture: OnceLock::new() })
+        Some(self.with(scan))
+    }
+
+    fn with(&self, scan: Arc<dyn Scan>) -> ScanTable {
+        ScanTable { name: self.name.clone(), scan, schema: self.schema.clone(), picture: OnceLock::new() }
     }
 
     fn picture(&self) -> Result<&Picture> {

@@ -25,6 +25,7 @@ use std::sync::Arc;
 use std::sync::{OnceLock, mpsc};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
+use tracing::Instrument;
 
 /// The catalog of bare names where none is set and there is not just one.
 pub(crate) const ANY_CATALOG: &str = "orca";
@@ -170,9 +171,9 @@ impl Session {
 
     /// The rows of a query that this begins, on the pool.
     pub(crate) async fn start(&self, begin: impl Future<Output = Result<Begun>> + Send + 'static) -> Result<Rows> {
-        let watch = Stopwatch::start(&self.shared.figures);
-        let begun = watch.check(self.shared.pool.run(begin).await)?;
-        Ok(Rows::new(begun, &self.shared.pool, watch))
+        let (watch, span) = (Stopwatch::start(&self.shared.figures), tracing::info_span!("query"));
+        let begun = watch.check(self.shared.pool.run(begin.instrument(span.clone())).await)?;
+        Ok(Rows::new(begun, &self.shared.pool, watch, span))
     }
 
     /// How a statement runs over the tables as they are now.

@@ -368,6 +368,34 @@ fn a_kept_query_sees_the_tables_of_the_moment_and_takes_parameters_for_what_they
     assert!(first != second && first.contains("true"), "{first} {second}");
 }
 
+/// A server without a catalog.
+struct Bare;
+
+impl Catalog for Bare {
+    fn catalogs(&self) -> Vec<String> {
+        vec![]
+    }
+
+    fn schemas(&self, _: &str) -> Vec<String> {
+        vec!["orca_sys".into()]
+    }
+
+    fn tables(&self, _: &str, _: &str) -> Vec<String> {
+        vec!["graphs".into()]
+    }
+
+    fn table(&self, _: &str, _: &str, _: &str) -> Option<Arc<dyn Scan>> {
+        Some(Arc::new(table(&[("graph", Type::String)], "graph")))
+    }
+}
+
+#[test]
+fn tables_of_the_system_are_there_without_a_catalog() {
+    let session = Session::new(Arc::new(Bare), None);
+    assert_eq!(session.query("select count(*) n from orca_sys.graphs").unwrap().rows(), 1);
+    assert!(session.query("select * from trades").is_err_and(|error| error.to_string().contains("unknown table")));
+}
+
 #[test]
 fn the_text_tells_the_type_of_a_parameter() {
     let tables = demo();

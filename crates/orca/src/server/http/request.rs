@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use env::Kind;
 use futures::StreamExt;
 use serde::de::DeserializeOwned;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The parts of the path.
 pub(super) struct Path<T>(pub(super) T);
@@ -74,8 +75,35 @@ pub(super) fn unsupported(found: &str, known: &[&str]) -> Problem {
     )
 }
 
-/// The whole body, if it is not larger than it may be.
-pub(super) async fn whole(headers: &HeaderMap, body: Body, bytes_max: usize) -> Result<Vec<u8>, Problem> {
+/// How many bytes of bodies may be here at once.
+const HERE_MAX: usize = 2 << 30;
+
+/// How many are.
+static HERE: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes of a body, counted as long as this lives.
+pub(super) struct Here(usize);
+
+impl Here {
+    /// Counts so many more; an error if there are too many then.
+    fn add(&mut self, bytes: usize) -> Result<(), Problem> {
+        self.0 += bytes;
+        if HERE.fetch_add(bytes, Ordering::Relaxed) + bytes <= HERE_MAX {
+            return Ok(());
+        }
+        let text = format!("too many rows are under way: bytes_max=`{HERE_MAX}`; try again");
+        Err(Failure::of(Kind::Unavailable, text).into())
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        HERE.fetch_sub(self.0, Ordering::Relaxed);
+    }
+}
+
+/// The whole body, if it is not larger than it may be; it counts as here until what comes with it is dropped.
+pub(super) async fn whole(headers: &HeaderMap, body: Body, bytes_max: usize) -> Result<(Vec<u8>, Here), Problem> {
     let too_large = || {
         let message = format!("body is too large: bytes_max=`{bytes_max}`");
         Problem::of(StatusCode::PAYLOAD_TOO_LARGE, Kind::Invalid, message)
@@ -85,20 +113,21 @@ pub(super) async fn whole(headers: &HeaderMap, body: Body, bytes_max: usize) -> 
         return Err(too_large());
     }
     let mut bytes = Vec::with_capacity(stated.unwrap_or(0).min(bytes_max));
-    let mut pieces = body.into_data_stream();
+    let (mut pieces, mut here) = (body.into_data_stream(), Here(0));
     while let Some(piece) = pieces.next().await {
         let piece = piece.map_err(|error| Problem::invalid(format!("body broke off: {error}")))?;
         if bytes.len() + piece.len() > bytes_max {
             return Err(too_large());
         }
+        here.add(piece.len())?;
         bytes.extend_from_slice(&piece);
     }
-    Ok(bytes)
+    Ok((bytes, here))
 }
 
 /// The whole body as text.
 pub(super) async fn text(headers: &HeaderMap, body: Body, bytes_max: usize) -> Result<String, Problem> {
-    let bytes = whole(headers, body, bytes_max).await?;
+    let (bytes, _here) = whole(headers, body, bytes_max).await?;
     String::from_utf8(bytes)
         .map_err(|error| Problem::invalid(format!("body is not UTF-8: byte=`{}`", error.utf8_error().valid_up_to())))
 }

@@ -108,7 +108,7 @@ pub(super) async fn append(
         return Err(request::unsupported(&media, &MEDIA));
     }
     let (name, table) = find(&front, &name)?;
-    let bytes = request::whole(&headers, body, BYTES_MAX).await?;
+    let (bytes, _here) = request::whole(&headers, body, BYTES_MAX).await?;
     let server = front.server.clone();
     let taken = request::blocking(move || {
         let rows = read(&media, bytes, table.schema())?;

@@ -19,7 +19,6 @@ use lang::{Diagnostic, Source, Span};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
-use tracing::Instrument;
 use utoipa::{IntoParams, ToSchema};
 
 /// The greatest query.
@@ -93,23 +92,20 @@ pub(super) async fn sql(
         let own = own.ok_or_else(|| Failure::of(Kind::NotFound, format!("no such catalog: catalog=`{catalog}`")))?;
         session = session.in_catalog(Some(own));
     }
-    let answer = async {
-        let prepared = session.prepare(&source.text).await.map_err(|error| placed(error, &source))?;
-        let parameters = parameters(&statement.parameters, prepared.parameters())?;
-        let rows = prepared.execute(parameters).await.map_err(|error| placed(error, &source))?;
-        match rows.insert().cloned() {
-            // All at once.
-            Some(table) => {
-                let rows = rows.map(|batch| batch.map_err(|error| placed(error, &source)));
-                Ok(Json(Inserted { rows: front.server.insert(&table, rows).await? }).into_response())
-            }
-            None => {
-                let form = Form::of(asking.format, &headers);
-                Ok(answers::stream(rows, form).await.map_err(|error| placed(error, &source))?)
-            }
+    let prepared = session.prepare(&source.text).await.map_err(|error| placed(error, &source))?;
+    let parameters = parameters(&statement.parameters, prepared.parameters())?;
+    let rows = prepared.execute(parameters).await.map_err(|error| placed(error, &source))?;
+    match rows.insert().cloned() {
+        // All at once.
+        Some(table) => {
+            let rows = rows.map(|batch| batch.map_err(|error| placed(error, &source)));
+            Ok(Json(Inserted { rows: front.server.insert(&table, rows).await? }).into_response())
         }
-    };
-    answer.instrument(tracing::info_span!("query")).await
+        None => {
+            let form = Form::of(asking.format, &headers);
+            Ok(answers::stream(rows, form).await.map_err(|error| placed(error, &source))?)
+        }
+    }
 }
 
 /// An error of a query with its place in the text.
