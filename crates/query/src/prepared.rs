@@ -349,6 +349,7 @@ fn meant(plan: &LogicalPlan) -> datafusion::common::Result<Vec<(String, DataType
                         if let [Expr::Placeholder(open), element] = call.args.as_slice()
                             && let Ok(ty) = element.get_type(&schema)
                         {
+                            let ty = if let DataType::Dictionary(_, value) = ty { *value } else { ty };
                             let item = arrow::datatypes::Field::new("item", ty, true);
                             meant.push((open.id.clone(), DataType::List(Arc::new(item))));
                         }

@@ -191,7 +191,13 @@ fn array_elements(text: &str) -> Option<Vec<Option<String>>> {
     let mut letters = inner.chars();
     loop {
         match letters.next() {
+            // Spaces around quotes mean nothing.
+            Some('"') if !is_quoted && !was_quoted && element.trim().is_empty() => {
+                element.clear();
+                (is_quoted, was_quoted) = (true, true);
+            }
             Some('"') => (is_quoted, was_quoted) = (!is_quoted, true),
+            Some(letter) if !is_quoted && was_quoted && letter.is_whitespace() => {}
             Some('\\') => element.push(letters.next()?),
             Some('{' | '}') if !is_quoted => return None,
             letter @ (Some(',') | None) if !is_quoted => {
@@ -381,6 +387,22 @@ mod tests {
         assert_eq!(at("2024-01-02 09:30:00"), Some(1_704_187_800_000));
         assert_eq!(at("2024-01-02"), Some(1_704_153_600_000));
         assert_eq!(at(""), None);
+    }
+
+    #[test]
+    fn an_array_is_taken_apart() {
+        let elements =
+            |text: &str| array_elements(text).map(|all| all.into_iter().map(Option::unwrap_or_default).collect());
+        for (text, wanted) in [
+            ("{}", vec![]),
+            (r#"{"p", "f" ,r}"#, vec!["p", "f", "r"]),
+            (r#"{ a b , " c ", "d""e" , "x\"y" }"#, vec!["a b", " c ", "de", "x\"y"]),
+            (r#"{NULL,"NULL"}"#, vec!["", "NULL"]),
+        ] {
+            assert_eq!(elements(text), Some(wanted.into_iter().map(String::from).collect::<Vec<_>>()), "{text}");
+        }
+        assert_eq!(array_elements("{{1},{2}}"), None);
+        assert_eq!(array_elements(r#"{"a}"#), None);
     }
 
     #[test]
