@@ -195,7 +195,7 @@ impl PgCatalog {
         let database = client.database.clone();
         let mut state = (self.new_state)();
         state.mark_start_execution();
-        let names = client.relations().into_iter().map(|relation| relation.name).collect();
+        let names = tables.schemas(&database).iter().flat_map(|schema| tables.tables(&database, schema)).collect();
         for function in constants::functions(&database, user, names) {
             state.register_udf(Arc::new(function)).map_err(|error| Error::of(&error, |_| None))?;
         }

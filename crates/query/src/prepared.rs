@@ -46,7 +46,7 @@ impl Prepared {
         let planned = session.plan(&sql).await?;
         let (parameters, insert) = (planned.parameters()?, planned.insert.clone());
         let optimized = planned.state.optimize(&planned.plan).map_err(|error| planned.error(&error))?;
-        let fields = planned.fields(&optimized).await?;
+        let fields = planned.fields(&optimized, parameters.is_empty()).await?;
         let again = Ready::of(planned, optimized).map(|ready| Arc::new(ready) as Arc<dyn Again>);
         Ok(Prepared { session, fields, parameters, insert, sql, again })
     }
@@ -71,8 +71,8 @@ impl Prepared {
         let Some(again) = self.again.clone() else { return self.session.run_with(self.sql.clone(), parameters).await };
         let (session, sql) = (self.session.clone(), self.sql.clone());
         let begin = async move {
-            match again.begin(session.catalog().clone(), &parameters).await {
-                Some(begun) => begun,
+            match again.begin(session.catalog(), &parameters) {
+                Some(begun) => begun.await,
                 None => session.begin(&sql, &parameters).await,
             }
         };
@@ -91,9 +91,9 @@ trait Again: Send + Sync {
     /// are not those it was made for.
     fn begin<'a>(
         &'a self,
-        catalog: Arc<dyn Catalog>,
-        parameters: &'a [(Type, Scalar)],
-    ) -> BoxFuture<'a, Option<Result<Begun>>>;
+        catalog: &Arc<dyn Catalog>,
+        parameters: &[(Type, Scalar)],
+    ) -> Option<BoxFuture<'a, Result<Begun>>>;
 }
 
 /// The rows of a query as they come: at least one part in the end, errors too. Dropped, it ends the query.
@@ -173,9 +173,9 @@ impl Planned {
         Ok(parameters)
     }
 
-    /// The columns it gives, their types as the optimized plan has them in the end.
-    async fn fields(&self, optimized: &LogicalPlan) -> Result<Vec<Field>> {
-        let made = match self.parameters()?.is_empty() {
+    /// The columns it gives, their types as the optimized plan has them in the end; without parameters that is known.
+    async fn fields(&self, optimized: &LogicalPlan, is_known: bool) -> Result<Vec<Field>> {
+        let made = match is_known {
             true => self.physical(optimized).await.map_err(|error| self.error(&error))?.schema(),
             false => optimized.schema().inner().clone(),
         };
@@ -244,9 +244,10 @@ impl Planned {
 
 /// A plan that is optimized for good: all that is left to do are the values of its parameters and the rows of its tables.
 struct Ready {
+    /// Its plan is the optimized one, over closed tables.
     planned: Planned,
+    /// The columns as they were written.
     written: SchemaRef,
-    optimized: LogicalPlan,
     /// The types that the plan takes its parameters for.
     types: Vec<DataType>,
     context: Arc<TaskContext>,
@@ -263,11 +264,10 @@ impl Ready {
         let types = (1..=count).map(|number| Some(known.get(&format!("${number}"))?.as_ref()?.data_type().clone()));
         let types = types.collect::<Option<Vec<_>>>()?;
         planned.keep_whole(&optimized);
-        // Neither rows nor dropped tables are held by a plan that waits.
-        let optimized = closed(optimized).ok()??;
         let (written, context) = (planned.plan.schema().inner().clone(), planned.state.task_ctx());
-        planned.plan = optimized.clone();
-        Some(Ready { planned, written, optimized, types, context })
+        // Neither rows nor dropped tables are held by a plan that waits.
+        planned.plan = closed(optimized).ok()??;
+        Some(Ready { planned, written, types, context })
     }
 
     /// The parameters as the plan takes them; `None` if one is of another type and would not stay what it is.
@@ -296,21 +296,12 @@ impl Ready {
 impl Again for Ready {
     fn begin<'a>(
         &'a self,
-        catalog: Arc<dyn Catalog>,
-        parameters: &'a [(Type, Scalar)],
-    ) -> BoxFuture<'a, Option<Result<Begun>>> {
-        let plan = || {
-            let plan = reopened(self.optimized.clone(), &catalog).ok()??;
-            with_values(plan, self.values(parameters)?).ok()
-        };
-        let plan = plan();
-        async move {
-            match plan {
-                Some(plan) => Some(self.run(plan).await),
-                None => None,
-            }
-        }
-        .boxed()
+        catalog: &Arc<dyn Catalog>,
+        parameters: &[(Type, Scalar)],
+    ) -> Option<BoxFuture<'a, Result<Begun>>> {
+        let plan = reopened(self.planned.plan.clone(), catalog).ok()??;
+        let plan = with_values(plan, self.values(parameters)?).ok()?;
+        Some(self.run(plan).boxed())
     }
 }
 

@@ -171,6 +171,7 @@ impl Session {
 
     /// The rows of a query that this begins, on the pool.
     pub(crate) async fn start(&self, begin: impl Future<Output = Result<Begun>> + Send + 'static) -> Result<Rows> {
+        // Spans of the whole program have one target.
         let (watch, span) = (Stopwatch::start(&self.shared.figures), tracing::info_span!(target: "orca", "query"));
         let begun = watch.check(self.shared.pool.run(begin.instrument(span.clone())).await)?;
         Ok(Rows::new(begun, &self.shared.pool, watch, span))

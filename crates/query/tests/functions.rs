@@ -1,29 +1,12 @@
 //! The language's functions in SQL give what they give in scripts.
 
+mod common;
+
+use common::Tables;
 use data::{Schema, Type, parse_table};
 use query::format::{Format, write};
-use query::{Catalog, Error, MemoryScan, Scan, Session};
+use query::{Error, MemoryScan, Session};
 use std::sync::Arc;
-
-struct One(MemoryScan);
-
-impl Catalog for One {
-    fn catalogs(&self) -> Vec<String> {
-        vec!["demo".into()]
-    }
-
-    fn schemas(&self, _: &str) -> Vec<String> {
-        vec!["orca_table".into()]
-    }
-
-    fn tables(&self, _: &str, _: &str) -> Vec<String> {
-        vec!["t".into()]
-    }
-
-    fn table(&self, _: &str, _: &str, name: &str) -> Option<Arc<dyn Scan>> {
-        (name == "t").then(|| Arc::new(self.0.clone()) as Arc<dyn Scan>)
-    }
-}
 
 fn answer(sql: &str) -> Result<String, Error> {
     let schema = Schema::of(&[
@@ -44,7 +27,8 @@ fn answer(sql: &str) -> Result<String, Error> {
     let rows = parse_table(&schema, text).unwrap();
     // In pieces, so that every function sees its rows in several batches.
     let pieces = (0..rows.rows()).map(|row| rows.slice(row, 1)).collect();
-    let session = Session::with_partitions(Arc::new(One(MemoryScan::new(schema, pieces))), None, 4);
+    let tables = Tables::of(&["demo"]).with("orca_table", "t", MemoryScan::new(schema, pieces));
+    let session = Session::with_partitions(Arc::new(tables), None, 4);
     let mut out = vec![];
     write(&session.query(sql)?, Format::Csv, &mut out).unwrap();
     Ok(String::from_utf8(out).unwrap().trim_end().replace('\n', "|"))

@@ -1,40 +1,14 @@
 //! Names without regard to case, rows in the order of their offsets, errors that name the thing.
 
+mod common;
+
+use common::Tables;
 use data::{Batch, Column, Scalar, Schema, Type, parse_table};
 use futures::StreamExt;
 use lang::Diagnostic;
 use query::format::{Format, write};
-use query::{Catalog, Error, Kind, MemoryScan, Picture, Scan, Session};
-use std::collections::BTreeMap;
+use query::{Error, Kind, MemoryScan, Picture, Scan, Session};
 use std::sync::Arc;
-
-#[derive(Default)]
-struct Tables(BTreeMap<(String, String), Arc<dyn Scan>>);
-
-impl Tables {
-    fn with(mut self, schema: &str, name: &str, scan: impl Scan + 'static) -> Tables {
-        self.0.insert((schema.into(), name.into()), Arc::new(scan));
-        self
-    }
-}
-
-impl Catalog for Tables {
-    fn catalogs(&self) -> Vec<String> {
-        vec!["Demo".into()]
-    }
-
-    fn schemas(&self, _: &str) -> Vec<String> {
-        vec!["orca_table".into(), "orca_sys".into()]
-    }
-
-    fn tables(&self, _: &str, schema: &str) -> Vec<String> {
-        self.0.keys().filter(|(of, _)| of == schema).map(|(_, name)| name.clone()).collect()
-    }
-
-    fn table(&self, _: &str, schema: &str, name: &str) -> Option<Arc<dyn Scan>> {
-        self.0.get(&(schema.to_string(), name.to_string())).cloned()
-    }
-}
 
 fn table(fields: &[(&str, Type)], text: &str) -> MemoryScan {
     let schema = Schema::of(fields);
@@ -54,7 +28,7 @@ fn demo() -> Tables {
     );
     let names = table(&[("SYM", Type::Symbol), ("price", Type::Int)], "SYM price\n A 1\n B 2");
     let graphs = table(&[("name", Type::String), ("started", Type::Minute)], "name started\n g 09:30m");
-    Tables::default()
+    Tables::of(&["Demo"])
         .with("orca_table", "Trades", trades)
         .with("orca_table", "names", names)
         .with("orca_sys", "graphs", graphs)
@@ -238,7 +212,7 @@ fn numbers(session: &Session, sql: &str) -> Vec<i64> {
 #[test]
 fn rows_come_in_the_order_of_their_offsets_at_any_number_of_partitions() {
     for partitions in [1, 2, 8] {
-        let tables = Tables::default().with("orca_table", "long", Long);
+        let tables = Tables::of(&["Demo"]).with("orca_table", "long", Long);
         let session = Session::with_partitions(Arc::new(tables), None, partitions);
         let check = |sql: &str, want: Vec<i64>| assert!(numbers(&session, sql) == want, "{sql} at {partitions}");
         let (all, odd) = (|| 0..LONG_ROWS, |n: &i64| n % 2 == 1);
@@ -264,7 +238,7 @@ fn rows_come_in_the_order_of_their_offsets_at_any_number_of_partitions() {
         check("select sum(n) from long", vec![LONG_ROWS * (LONG_ROWS - 1) / 2]);
         check("select k from long group by k", (0..13).map(|n| n * 7 % 13).collect());
         let sum = |session: &Session| csv(session, "select sum(x) from long").unwrap();
-        let one = Session::with_partitions(Arc::new(Tables::default().with("orca_table", "long", Long)), None, 1);
+        let one = Session::with_partitions(Arc::new(Tables::of(&["Demo"]).with("orca_table", "long", Long)), None, 1);
         assert_eq!(sum(&session), sum(&one), "the same to the last bit");
     }
 }
@@ -277,35 +251,6 @@ fn a_session_may_be_used_and_dropped_on_a_thread_that_must_not_wait() {
         session.query("select * from trades").unwrap().rows()
     });
     assert_eq!(rows, 4);
-}
-
-/// Tables that change while a query is kept.
-#[derive(Default)]
-struct Changing(std::sync::Mutex<Option<MemoryScan>>);
-
-impl Changing {
-    fn set(&self, scan: MemoryScan) {
-        *self.0.lock().unwrap() = Some(scan);
-    }
-}
-
-impl Catalog for Changing {
-    fn catalogs(&self) -> Vec<String> {
-        vec!["demo".into()]
-    }
-
-    fn schemas(&self, _: &str) -> Vec<String> {
-        vec!["orca_table".into()]
-    }
-
-    fn tables(&self, _: &str, _: &str) -> Vec<String> {
-        vec!["t".into()]
-    }
-
-    fn table(&self, _: &str, _: &str, name: &str) -> Option<Arc<dyn Scan>> {
-        let scan = self.0.lock().unwrap().clone();
-        scan.filter(|_| name == "t").map(|scan| Arc::new(scan) as Arc<dyn Scan>)
-    }
 }
 
 /// What a query that was prepared before gives for these parameters, columns after one another.
@@ -330,9 +275,10 @@ fn array_values(column: &arrow::array::ArrayRef) -> Vec<String> {
 
 #[test]
 fn a_kept_query_sees_the_tables_of_the_moment_and_takes_parameters_for_what_they_are() {
-    let tables = Arc::new(Changing::default());
+    let tables = Arc::new(Tables::of(&["demo"]));
+    let set = |scan| tables.set("orca_table", "t", scan);
     let fields = [("k", Type::String), ("v", Type::Long)];
-    tables.set(table(&fields, "k v\n a 1\n b 2\n c 300"));
+    set(Some(table(&fields, "k v\n a 1\n b 2\n c 300")));
     let session = Session::new(tables.clone(), None);
     let prepare = |sql: &str| futures::executor::block_on(session.prepare(sql)).unwrap();
     let by_v = prepare("select k from t where v = $1");
@@ -345,20 +291,20 @@ fn a_kept_query_sees_the_tables_of_the_moment_and_takes_parameters_for_what_they
     assert_eq!(again(&by_v, &[(Type::Long, Scalar::Null)]), Ok(String::new()));
     assert!(again(&by_v, &[]).is_err(), "a parameter is missing");
     // One row more; then another table of that name, then none.
-    tables.set(table(&fields, "k v\n a 1\n b 2\n d 2"));
+    set(Some(table(&fields, "k v\n a 1\n b 2\n d 2")));
     assert_eq!(again(&by_v, &[whole(2)]), Ok(r#"["b", "d"]"#.into()));
-    tables.set(table(&[("v", Type::Int), ("x", Type::Int), ("k", Type::Int)], "v x k\n 2 5 7"));
+    set(Some(table(&[("v", Type::Int), ("x", Type::Int), ("k", Type::Int)], "v x k\n 2 5 7")));
     assert_eq!(again(&by_v, &[whole(2)]), Ok(r#"["7"]"#.into()));
-    tables.set(table(&[("x", Type::Int)], "x\n 2"));
+    set(Some(table(&[("x", Type::Int)], "x\n 2")));
     assert!(again(&by_v, &[whole(2)]).is_err_and(|error| error.to_string().contains("unknown column")));
-    *tables.0.lock().unwrap() = None;
+    set(None);
     assert!(again(&by_v, &[whole(2)]).is_err_and(|error| error.to_string().contains("unknown table")));
-    tables.set(table(&fields, "k v\n a 1\n b 2"));
+    set(Some(table(&fields, "k v\n a 1\n b 2")));
     // One picture of a table that is named twice; a subquery is of now as well.
     let twice =
         prepare("select count(*) n from t x join t y on x.k = y.k where x.v >= $1 and y.v < (select max(v) from t)");
     assert_eq!(again(&twice, &[whole(1)]), Ok(r#"["1"]"#.into()));
-    tables.set(table(&fields, "k v\n a 1\n b 2\n c 3"));
+    set(Some(table(&fields, "k v\n a 1\n b 2\n c 3")));
     assert_eq!(again(&twice, &[whole(1)]), Ok(r#"["2"]"#.into()));
     // The time is that of each run.
     let time = prepare("select now() = now() same, now() as time");
@@ -368,30 +314,10 @@ fn a_kept_query_sees_the_tables_of_the_moment_and_takes_parameters_for_what_they
     assert!(first != second && first.contains("true"), "{first} {second}");
 }
 
-/// A server without a catalog.
-struct Bare;
-
-impl Catalog for Bare {
-    fn catalogs(&self) -> Vec<String> {
-        vec![]
-    }
-
-    fn schemas(&self, _: &str) -> Vec<String> {
-        vec!["orca_sys".into()]
-    }
-
-    fn tables(&self, _: &str, _: &str) -> Vec<String> {
-        vec!["graphs".into()]
-    }
-
-    fn table(&self, _: &str, _: &str, _: &str) -> Option<Arc<dyn Scan>> {
-        Some(Arc::new(table(&[("graph", Type::String)], "graph")))
-    }
-}
-
 #[test]
 fn tables_of_the_system_are_there_without_a_catalog() {
-    let session = Session::new(Arc::new(Bare), None);
+    let bare = Tables::of(&[]).with("orca_sys", "graphs", table(&[("graph", Type::String)], "graph"));
+    let session = Session::new(Arc::new(bare), None);
     assert_eq!(session.query("select count(*) n from orca_sys.graphs").unwrap().rows(), 1);
     assert!(session.query("select * from trades").is_err_and(|error| error.to_string().contains("unknown table")));
 }

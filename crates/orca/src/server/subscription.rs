@@ -11,7 +11,7 @@ use futures::future::{Either, select};
 use futures::{Stream, StreamExt};
 use parking_lot::Mutex;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use stream::{Cursor, Start, Table};
@@ -142,14 +142,14 @@ impl Place {
 /// The readers there are, and the threads on which their messages are made.
 pub(super) struct Readers {
     places: Mutex<Vec<Weak<Place>>>,
-    /// How many there were when the last one came.
-    count: Arc<AtomicUsize>,
+    /// Each reader holds it too: it counts them.
+    together: Arc<()>,
     threads: Handle,
 }
 
 impl Readers {
     pub(super) fn new(threads: Handle) -> Readers {
-        Readers { places: Mutex::default(), count: Arc::default(), threads }
+        Readers { places: Mutex::default(), together: Arc::default(), threads }
     }
 
     /// The same messages, made on the readers' threads one ahead of whoever takes them. Dropping it ends them.
@@ -174,8 +174,7 @@ impl Readers {
         let mut places = self.places.lock();
         places.retain(|place| place.strong_count() > 0);
         places.push(Arc::downgrade(&subscription.place));
-        self.count.store(places.len(), Ordering::Relaxed);
-        subscription.readers = self.count.clone();
+        subscription.together = self.together.clone();
     }
 
     /// Where each reader is.
@@ -192,7 +191,7 @@ pub struct Subscription {
     filter: Option<query::Filter>,
     bell: Arc<Bell>,
     is_there: IsThere,
-    readers: Arc<AtomicUsize>,
+    together: Arc<()>,
     looked: Instant,
 }
 
@@ -230,8 +229,8 @@ impl Subscription {
             offset: AtomicU64::new(cursor.offset()),
             missed: AtomicU64::new(0),
         });
-        let (is_there, readers, looked) = (Box::new(is_there), Arc::default(), Instant::now());
-        Ok(Subscription { place, cursor, wanted, filter, bell, is_there, readers, looked })
+        let (is_there, together, looked) = (Box::new(is_there), Arc::default(), Instant::now());
+        Ok(Subscription { place, cursor, wanted, filter, bell, is_there, together, looked })
     }
 
     /// The table.
@@ -260,7 +259,8 @@ impl Subscription {
             }
             match tokio::time::timeout(LOOK, self.bell.rung()).await {
                 Ok(()) => {
-                    let pause = PAUSE.max(PAUSE_EACH * self.readers.load(Ordering::Relaxed) as u32);
+                    let readers = Arc::strong_count(&self.together) as u32 - 1;
+                    let pause = PAUSE.max(PAUSE_EACH * readers);
                     tokio::time::sleep_until((self.looked + pause).into()).await;
                 }
                 Err(_) if (self.is_there)(self.table()) => {}

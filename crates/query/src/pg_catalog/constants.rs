@@ -1,5 +1,6 @@
 //! PostgreSQL's functions whose value a client's connection fixes, and those that tell of what is not here.
 
+use crate::provider::own_case;
 use arrow::array::{Array, ArrayRef, BooleanArray, Int32Array, ListBuilder, StringArray, StringBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
@@ -9,6 +10,10 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
 };
+use datafusion::sql::sqlparser::ast::ObjectNamePart;
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::tokenizer::Token;
 use std::sync::Arc;
 
 /// What the server says it is; clients read the number.
@@ -203,40 +208,16 @@ impl ScalarUDFImpl for Told {
 /// The parts of a name like `schema . "Table"`; the last as a table spells it, for names know no case. `None` if it is no
 /// such name.
 fn parts(name: &str, tables: &[String]) -> Option<Vec<String>> {
-    let (mut parts, mut rest) = (vec![], name.trim());
-    loop {
-        let part = match rest.strip_prefix('"') {
-            Some(quoted) => {
-                let mut part = String::new();
-                let mut letters = quoted.char_indices();
-                let end = loop {
-                    match letters.next()? {
-                        (at, '"') if quoted[at + 1..].starts_with('"') => part.push(letters.next()?.1),
-                        (at, '"') => break at + 1,
-                        (_, letter) => part.push(letter),
-                    }
-                };
-                rest = quoted[end..].trim_start();
-                part
-            }
-            None => {
-                let end = rest.find('.').unwrap_or(rest.len());
-                let part = rest[..end].trim().to_lowercase();
-                rest = &rest[end..];
-                part
-            }
-        };
-        let is_word = !part.is_empty();
-        parts.push(part);
-        match rest.strip_prefix('.') {
-            Some(more) if is_word => rest = more.trim_start(),
-            None if is_word && rest.is_empty() => break,
-            _ => return None,
-        }
-    }
+    let mut parser = Parser::new(&PostgreSqlDialect {}).try_with_sql(name).ok()?;
+    let read = parser.parse_object_name(false).ok().filter(|_| parser.peek_token().token == Token::EOF)?;
+    let part = |part: &ObjectNamePart| {
+        let ident = part.as_ident()?;
+        Some(if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() })
+    };
+    let mut parts = read.0.iter().map(part).collect::<Option<Vec<_>>>()?;
     let last = parts.last_mut()?;
-    if let Some(own) = tables.iter().find(|table| table.eq_ignore_ascii_case(last)) {
-        last.clone_from(own);
+    if let Some(own) = own_case(tables.to_vec(), last) {
+        *last = own;
     }
     Some(parts)
 }

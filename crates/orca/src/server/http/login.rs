@@ -8,17 +8,10 @@ use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::engine::general_purpose::STANDARD_PAD_INDIFFERENT as BASE64;
 use env::Kind;
 use std::sync::Arc;
 use tonic::Status;
-
-/// Some clients leave the padding out.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
 
 /// How the type of content of a call by gRPC begins, which has its own way to refuse.
 const GRPC: &[u8] = b"application/grpc";
@@ -46,6 +39,7 @@ impl Login {
         // After its handshake a Flight client sends the same secret as a bearer's. Both parts are always looked at, so
         // that the time tells nothing.
         let is_known = [&b"basic"[..], b"bearer"].into_iter().any(|known| scheme.eq_ignore_ascii_case(known));
+        // Some clients leave the padding out.
         let secret = BASE64.decode(secret.trim_ascii()).unwrap_or_default();
         same(&secret, wanted.as_bytes()) & is_known
     }

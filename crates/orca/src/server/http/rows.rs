@@ -108,9 +108,11 @@ pub(super) async fn append(
         return Err(request::unsupported(&media, &MEDIA));
     }
     let (name, table) = find(&front, &name)?;
-    let (bytes, _here) = request::whole(&headers, body, BYTES_MAX).await?;
+    let (bytes, here) = request::whole(&headers, body, BYTES_MAX).await?;
     let server = front.server.clone();
     let taken = request::blocking(move || {
+        // Here as long as this runs, even if the client goes.
+        let _here = here;
         let rows = read(&media, bytes, table.schema())?;
         server.append(Append { table: name, writer, rows })
     })

@@ -263,7 +263,7 @@ impl Connection {
             Command::Show(name) => {
                 let shown = self.shown(name)?;
                 self.describe_rows(&shown.0, &[]);
-                self.send_shown(&shown, &[]);
+                self.send_shown(&shown);
                 Ok(())
             }
             Command::Fetch { cursor, rows, skip } => {

@@ -249,7 +249,7 @@ impl Connection {
             }
             Command::Show(name) => {
                 let shown = self.shown(name)?;
-                self.send_shown(&shown, &portal.formats);
+                self.send_shown(&shown);
                 Ok(())
             }
             Command::Fetch { cursor, rows, skip } => self.fetch(cursor, *rows, *skip, &portal.formats).await,
@@ -281,28 +281,12 @@ impl Connection {
             if rows_max.is_some_and(|rows_max| sent >= rows_max) {
                 return Ok(sent);
             }
-            let Some((cells, at, rows)) = &mut running.batch else {
-                match running.rows.next().await {
-                    Some(batch) => {
-                        let batch = batch.map_err(|error| PgError::of_statement(error, statement))?;
-                        let cells = Cells::of(running.rows.fields(), &batch);
-                        running.batch = Some((cells, 0, batch.num_rows()));
-                    }
-                    None => {
-                        running.is_done = true;
-                        return Ok(sent);
-                    }
-                }
-                continue;
-            };
+            let Some((cells, at, rows)) = running.batch(statement).await? else { return Ok(sent) };
             let left = rows_max.map_or(u64::MAX, |rows_max| rows_max - sent);
             let count = (*rows - *at).min(ROWS_AT_ONCE).min(left.min(usize::MAX as u64) as usize);
             cells.put_rows(*at..*at + count, formats, &mut self.output.buffer);
             *at += count;
             sent += count as u64;
-            if at == rows {
-                running.batch = None;
-            }
             self.output.make_room().await?;
         }
     }
@@ -324,7 +308,7 @@ impl Connection {
         Ok((vec![Field::new(heading, Type::String)], vec![vec![value]]))
     }
 
-    pub(super) fn send_shown(&mut self, (_, rows): &(Vec<Field>, Vec<Vec<String>>), _formats: &[i16]) {
+    pub(super) fn send_shown(&mut self, (_, rows): &(Vec<Field>, Vec<Vec<String>>)) {
         // Texts are the same in both forms.
         for row in rows {
             self.output.frame(b'D', |body| {
@@ -372,43 +356,40 @@ impl Connection {
         let statement = kept.statement.as_ref().ok_or_else(|| no_cursor(cursor))?;
         let sent = match skip {
             false => self.send(&mut running, rows, formats, statement).await?,
-            true => {
-                // Rows that are passed over are made all the same.
-                let before = self.output.buffer.len();
-                let mut passed = 0;
-                while rows.is_none_or(|rows| passed < rows) && !running.is_done {
-                    let next = rows.map_or(ROWS_AT_ONCE as u64, |rows| (rows - passed).min(ROWS_AT_ONCE as u64));
-                    passed += self.pass(&mut running, next, statement).await?;
-                }
-                debug_assert_eq!(before, self.output.buffer.len());
-                passed
-            }
+            true => running.pass(rows, statement).await?,
         };
         portal.running = Some(running);
         self.portals.insert(cursor.to_string(), portal);
         self.output.complete(&format!("{} {sent}", if skip { "MOVE" } else { "FETCH" }));
         Ok(())
     }
+}
 
-    /// Passes over rows, at most so many; tells how many.
-    async fn pass(&mut self, running: &mut Running, rows_max: u64, statement: &Statement) -> Result<u64, Trouble> {
-        let Some((_, at, rows)) = &mut running.batch else {
-            match running.rows.next().await {
-                Some(batch) => {
-                    let batch = batch.map_err(|error| PgError::of_statement(error, statement))?;
-                    let cells = Cells::of(running.rows.fields(), &batch);
-                    running.batch = Some((cells, 0, batch.num_rows()));
-                }
-                None => running.is_done = true,
-            }
-            return Ok(0);
-        };
-        let count = (*rows - *at).min(rows_max as usize);
-        *at += count;
-        if at == rows {
-            running.batch = None;
+impl Running {
+    /// The batch that is being sent, its rows not all sent yet; `None` at the end.
+    async fn batch(&mut self, statement: &Statement) -> Result<Option<&mut (Cells, usize, usize)>, PgError> {
+        while self.batch.as_ref().is_none_or(|(_, at, rows)| at == rows) {
+            let Some(batch) = self.rows.next().await else {
+                (self.batch, self.is_done) = (None, true);
+                return Ok(None);
+            };
+            let batch = batch.map_err(|error| PgError::of_statement(error, statement))?;
+            self.batch = Some((Cells::of(self.rows.fields(), &batch), 0, batch.num_rows()));
         }
-        Ok(count as u64)
+        Ok(self.batch.as_mut())
+    }
+
+    /// Passes over rows, which are made all the same, at most so many; tells how many.
+    async fn pass(&mut self, rows_max: Option<u64>, statement: &Statement) -> Result<u64, PgError> {
+        let mut passed = 0;
+        while rows_max.is_none_or(|rows_max| passed < rows_max) {
+            let Some((_, at, rows)) = self.batch(statement).await? else { break };
+            let left = rows_max.map_or(u64::MAX, |rows_max| rows_max - passed);
+            let count = (*rows - *at).min(left.min(usize::MAX as u64) as usize);
+            *at += count;
+            passed += count as u64;
+        }
+        Ok(passed)
     }
 }
 
