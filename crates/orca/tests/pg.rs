@@ -127,7 +127,6 @@ fn sqlalchemy_knows_the_tables() {
 }
 
 #[test]
-#[ignore = "ADBC asks for constraints by a lateral unnest, which is not planned yet"]
 fn pandas_polars_and_adbc_get_frames() {
     let at_work = at_work(&[]);
     assert!(run_python("pg_frames.py", &[&url(&at_work.0)]).contains("ok"));

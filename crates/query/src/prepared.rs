@@ -108,12 +108,13 @@ impl Rows {
     pub(crate) fn new((insert, fields, mut rows): Begun, pool: &Pool, watch: Stopwatch, span: Span) -> Rows {
         let (made, batches) = mpsc::channel(BATCHES_AHEAD);
         let send = async move {
-            // The watch stops with the task, be it by the last row or by whoever reads.
             while let Some(batch) = rows.next().await {
                 if made.send(watch.check(batch)).await.is_err() {
                     return;
                 }
             }
+            // Whoever has the last row finds the query counted. The channel is closed after this.
+            drop(watch);
         };
         let work = pool.spawn(send.instrument(span));
         Rows { insert, fields, batches, _work: AbortOnDrop(work) }

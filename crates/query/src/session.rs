@@ -127,9 +127,12 @@ impl Session {
         let (answered, answer) = mpsc::sync_channel(1);
         let (session, sql) = (self.clone(), sql.to_string());
         self.shared.pool.spawn(async move {
-            // Nobody waits any more when the send fails.
             let watch = Stopwatch::start(&session.shared.figures);
-            let _ = answered.send(watch.check(session.answer(&sql).await));
+            let answer = watch.check(session.answer(&sql).await);
+            // Whoever has the answer finds it counted.
+            drop(watch);
+            // Nobody waits any more when the send fails.
+            let _ = answered.send(answer);
         });
         answer.recv().unwrap_or_else(|_| Err(broken_off()))
     }

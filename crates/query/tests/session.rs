@@ -253,6 +253,23 @@ fn a_session_may_be_used_and_dropped_on_a_thread_that_must_not_wait() {
     assert_eq!(rows, 4);
 }
 
+#[test]
+fn a_query_is_counted_before_its_last_row_is_given() {
+    let session = Session::new(Arc::new(demo()), Some("Demo".into()));
+    let counted = || session.figures().durations.classes().iter().sum::<u64>();
+    for count in 0..200 {
+        session.query("select * from trades").unwrap();
+        assert_eq!(counted(), count * 3 + 1);
+        session.query("select nothing from trades").unwrap_err();
+        assert_eq!((counted(), session.figures().failed()), (count * 3 + 2, count + 1));
+        futures::executor::block_on(async {
+            let mut rows = session.run("select * from trades").await.unwrap();
+            while rows.next().await.is_some() {}
+        });
+        assert_eq!(counted(), count * 3 + 3);
+    }
+}
+
 /// What a query that was prepared before gives for these parameters, columns after one another.
 fn again(prepared: &query::Prepared, parameters: &[(Type, Scalar)]) -> Result<String, Error> {
     futures::executor::block_on(async {

@@ -7,6 +7,7 @@ mod appending;
 pub mod flight;
 pub mod http;
 pub mod pg;
+mod readers;
 mod scripts;
 pub mod subscription;
 mod system_tables;
@@ -24,13 +25,14 @@ use connect::ArrowRows;
 use env::Kind;
 use futures::{Stream, StreamExt};
 use graph::{FullName, NameKind};
+use readers::{Place, Readers};
 use scripts::Scripts;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use subscription::{Place, Readers, Subscription, Wanted};
+use subscription::{Subscription, Wanted};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
@@ -98,9 +100,7 @@ impl Server {
     pub fn subscribe(&self, table: &FullName, wanted: Wanted) -> Result<Subscription, Failure> {
         let (orca, full) = (self.orca.clone(), table.clone());
         let is_there = move |table: &Arc<stream::Table>| orca.table_of(&full).is_ok_and(|now| Arc::ptr_eq(&now, table));
-        let mut subscription = Subscription::new(self.orca.table_of(table)?, wanted, is_there)?;
-        self.readers.watch(&mut subscription);
-        Ok(subscription)
+        self.readers.join(self.orca.table_of(table)?, wanted, Box::new(is_there))
     }
 
     /// Where each reader of a table is.

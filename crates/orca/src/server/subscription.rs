@@ -1,31 +1,20 @@
-//! A reader of a table that is told of new rows: a place in the table and a bell, and no queue.
+//! A reader of a table that is told of new rows: a place in the table, and no queue.
 //!
-//! The table keeps its rows anyway, so a reader that stops reading costs nothing but its place; whoever appends rings the
-//! bell at most once until the reader has looked. What is sent to readers is made on threads that give way to graphs: on a
-//! busy machine a reader falls behind, and its messages get longer.
+//! The table keeps its rows anyway, so a reader that stops reading costs nothing but its place.
 
+use super::readers::{Hub, Part, Place};
 use crate::failure::Failure;
+use bytes::Bytes;
 use data::Batch;
 use env::Kind;
-use futures::future::{Either, select};
-use futures::{Stream, StreamExt};
-use parking_lot::Mutex;
-use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 use stream::{Cursor, Start, Table};
-use tokio::runtime::Handle;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::watch;
 
 /// How often a reader without news makes sure that its table is still there.
 const LOOK: Duration = Duration::from_secs(1);
-
-/// Appends within this time of one another are read together.
-const PAUSE: Duration = Duration::from_millis(1);
-
-/// Many readers pause longer, so that together they cost appends the same.
-const PAUSE_EACH: Duration = Duration::from_micros(200);
 
 /// What becomes of a reader that is further behind than it may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +95,8 @@ impl Default for Wanted {
 pub struct News {
     /// The era of the offsets.
     pub era: u64,
+    /// The offset that the reader was at.
+    pub from: u64,
     /// The offset to go on from.
     pub next: u64,
     /// How many rows were passed over before these.
@@ -115,93 +106,27 @@ pub struct News {
 }
 
 /// Tells whether a table has not been dropped.
-type IsThere = Box<dyn Fn(&Arc<Table>) -> bool + Send + Sync>;
-
-/// Where a reader is, for whoever looks on.
-#[derive(Debug)]
-pub struct Place {
-    /// Its table.
-    pub table: Arc<Table>,
-    /// What happens when it is too slow.
-    pub slow: Slow,
-    /// Which rows it wants.
-    pub filter: Option<String>,
-    /// The offset of the next row it reads.
-    pub offset: AtomicU64,
-    /// Rows that were passed over so far.
-    pub missed: AtomicU64,
-}
-
-impl Place {
-    /// How many rows it is behind.
-    pub fn lag(&self) -> u64 {
-        self.table.end().saturating_sub(self.offset.load(Ordering::Relaxed))
-    }
-}
-
-/// The readers there are, and the threads on which their messages are made.
-pub(super) struct Readers {
-    places: Mutex<Vec<Weak<Place>>>,
-    /// Each reader holds it too: it counts them.
-    together: Arc<()>,
-    threads: Handle,
-}
-
-impl Readers {
-    pub(super) fn new(threads: Handle) -> Readers {
-        Readers { places: Mutex::default(), together: Arc::default(), threads }
-    }
-
-    /// The same messages, made on the readers' threads one ahead of whoever takes them. Dropping it ends them.
-    pub(super) fn aside<S>(&self, messages: S) -> impl Stream<Item = S::Item> + Send + use<S>
-    where
-        S: Stream<Item: Send> + Send + 'static,
-    {
-        let (sender, mut receiver) = mpsc::channel(1);
-        self.threads.spawn(async move {
-            let mut messages = pin!(messages);
-            while let Either::Left((Some(message), _)) = select(messages.next(), pin!(sender.closed())).await {
-                if sender.send(message).await.is_err() {
-                    return;
-                }
-            }
-        });
-        futures::stream::poll_fn(move |context| receiver.poll_recv(context))
-    }
-
-    /// Looks on at a reader until it goes.
-    pub(super) fn watch(&self, subscription: &mut Subscription) {
-        let mut places = self.places.lock();
-        places.retain(|place| place.strong_count() > 0);
-        places.push(Arc::downgrade(&subscription.place));
-        subscription.together = self.together.clone();
-    }
-
-    /// Where each reader is.
-    pub(super) fn places(&self) -> Vec<Arc<Place>> {
-        self.places.lock().iter().filter_map(Weak::upgrade).collect()
-    }
-}
+pub(super) type IsThere = Box<dyn Fn(&Arc<Table>) -> bool + Send + Sync>;
 
 /// A reader of one table.
 pub struct Subscription {
     place: Arc<Place>,
+    hub: Arc<Hub>,
+    ends: watch::Receiver<u64>,
+    /// Where the table ended when it began.
+    end_then: u64,
     cursor: Cursor,
     wanted: Wanted,
     filter: Option<query::Filter>,
-    bell: Arc<Bell>,
     is_there: IsThere,
-    together: Arc<()>,
-    looked: Instant,
+    /// Passed over and not told yet.
+    missed: u64,
 }
 
 impl Subscription {
-    /// Begins to read. `is_there` tells whether the table has not been dropped.
-    pub fn new(
-        table: Arc<Table>,
-        wanted: Wanted,
-        is_there: impl Fn(&Arc<Table>) -> bool + Send + Sync + 'static,
-    ) -> Result<Subscription, Failure> {
+    /// Begins to read what the hub's table has. `is_there` tells whether the table has not been dropped.
+    pub(super) fn new(hub: Arc<Hub>, wanted: Wanted, is_there: IsThere) -> Result<Subscription, Failure> {
+        let table = hub.table();
         let filter = match &wanted.filter {
             Some(text) => Some(query::Filter::new(table.schema(), text)?),
             None => None,
@@ -210,27 +135,14 @@ impl Subscription {
             (Start::At(offset), Some(era)) => Cursor::resume(table.clone(), era, offset)?,
             (start, _) => Cursor::new(table.clone(), start)?,
         };
-        let bell = Arc::new(Bell::default());
-        let heard = Arc::downgrade(&bell);
-        table.listen(
-            table.end(),
-            Box::new(move |_| match heard.upgrade() {
-                Some(bell) => {
-                    bell.ring();
-                    true
-                }
-                None => false,
-            }),
-        );
-        let place = Arc::new(Place {
-            table: table.clone(),
-            slow: wanted.slow,
-            filter: wanted.filter.clone(),
-            offset: AtomicU64::new(cursor.offset()),
-            missed: AtomicU64::new(0),
-        });
-        let (is_there, together, looked) = (Box::new(is_there), Arc::default(), Instant::now());
-        Ok(Subscription { place, cursor, wanted, filter, bell, is_there, together, looked })
+        let place = Arc::new(Place::new(table.clone(), &wanted, cursor.offset()));
+        let (ends, end_then) = (hub.ends(), table.end());
+        Ok(Subscription { place, hub, ends, end_then, cursor, wanted, filter, is_there, missed: 0 })
+    }
+
+    /// Where it is, for whoever looks on.
+    pub(super) fn place(&self) -> &Arc<Place> {
+        &self.place
     }
 
     /// The table.
@@ -251,45 +163,48 @@ impl Subscription {
     /// The next rows, as soon as there are some. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Result<News, Failure> {
         loop {
-            // Heard before looked: what is appended in between rings again.
-            self.bell.heard();
-            self.looked = Instant::now();
-            if let Some(news) = self.look()? {
+            let end = self.end_then.max(*self.ends.borrow_and_update());
+            if let Some(news) = self.read(end)? {
                 return Ok(news);
             }
-            match tokio::time::timeout(LOOK, self.bell.rung()).await {
-                Ok(()) => {
-                    let readers = Arc::strong_count(&self.together) as u32 - 1;
-                    let pause = PAUSE.max(PAUSE_EACH * readers);
-                    tokio::time::sleep_until((self.looked + pause).into()).await;
-                }
-                Err(_) if (self.is_there)(self.table()) => {}
-                Err(_) => {
-                    return Err(Failure::of(
-                        Kind::NotFound,
-                        format!("table was dropped: table=`{}`", self.table().name()),
-                    ));
-                }
+            if tokio::time::timeout(LOOK, self.ends.changed()).await.is_err() && !(self.is_there)(self.table()) {
+                return Err(Failure::of(Kind::NotFound, format!("table was dropped: table=`{}`", self.table().name())));
             }
         }
     }
 
     /// The next rows, if there are some.
     pub fn look(&mut self) -> Result<Option<News>, Failure> {
-        let missed = self.keep_up()?;
-        let rows = self.cursor.next(self.wanted.rows_max.max(1))?;
-        self.place.missed.fetch_add(missed, Ordering::Relaxed);
-        self.place.offset.store(self.offset(), Ordering::Relaxed);
+        self.read(self.table().end())
+    }
+
+    /// What stands for these rows in a message; made once for all readers that get the same. One kind of text only is shared
+    /// by the readers of a table.
+    pub fn shared(&self, news: &News, make: impl FnOnce(&News) -> String) -> Bytes {
+        let News { era, from, next, missed, .. } = *news;
+        self.hub.texts.get(Part { filter: self.wanted.filter.clone(), era, from, next, missed }, || make(news).into())
+    }
+
+    /// The next rows before this offset.
+    fn read(&mut self, end: u64) -> Result<Option<News>, Failure> {
+        let from = self.offset();
+        self.keep_up()?;
+        let rows_max = (self.wanted.rows_max.max(1) as u64).min(end.saturating_sub(self.offset()));
+        let rows = match rows_max {
+            0 => None,
+            rows_max => self.cursor.next(rows_max as usize)?,
+        };
+        self.place.offset.store(self.offset(), Relaxed);
         let Some(rows) = rows else { return Ok(None) };
         let rows = match &self.filter {
             Some(filter) => filter.apply(&rows)?,
             None => rows,
         };
-        Ok(Some(News { era: self.era(), next: self.offset(), missed, rows }))
+        Ok(Some(News { era: self.era(), from, next: self.offset(), missed: std::mem::take(&mut self.missed), rows }))
     }
 
-    /// Does what the policy says if it is too far behind; gives how many rows were passed over.
-    fn keep_up(&mut self) -> Result<u64, Failure> {
+    /// Does what the policy says if it is too far behind.
+    fn keep_up(&mut self) -> Result<(), Failure> {
         let (_, start, end) = self.table().extent();
         let lag = end.saturating_sub(self.offset());
         match self.wanted.slow {
@@ -297,7 +212,9 @@ impl Subscription {
                 let offset = end.saturating_sub(self.wanted.lag_rows_max).max(start);
                 let missed = offset - self.offset();
                 self.cursor = Cursor::resume(self.table().clone(), self.era(), offset)?;
-                Ok(missed)
+                self.missed += missed;
+                self.place.missed.fetch_add(missed, Relaxed);
+                Ok(())
             }
             Slow::Disconnect if lag > self.wanted.lag_rows_max => Err(Failure::of(
                 Kind::Unavailable,
@@ -309,34 +226,7 @@ impl Subscription {
                     self.era()
                 ),
             )),
-            _ => Ok(0),
+            _ => Ok(()),
         }
-    }
-}
-
-/// Rung by whoever appends, heard by one reader.
-#[derive(Default)]
-struct Bell {
-    is_rung: AtomicBool,
-    notify: Notify,
-}
-
-impl Bell {
-    fn ring(&self) {
-        // Either the reader sees the rows that were appended before, or this sees that the reader has not looked since; a
-        // bell that is rung already is looked at only, for others ring it as well.
-        fence(Ordering::SeqCst);
-        if !self.is_rung.load(Ordering::Relaxed) && !self.is_rung.swap(true, Ordering::SeqCst) {
-            self.notify.notify_one();
-        }
-    }
-
-    fn heard(&self) {
-        self.is_rung.store(false, Ordering::Relaxed);
-        fence(Ordering::SeqCst);
-    }
-
-    async fn rung(&self) {
-        self.notify.notified().await;
     }
 }

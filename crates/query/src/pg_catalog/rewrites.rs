@@ -4,8 +4,8 @@
 //! constraints, indexes, own types or roles with rights.
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, FunctionArguments, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement, Value, ValueWithSpan,
-    VisitMut, VisitorMut,
+    Expr, FunctionArguments, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor,
+    Value, ValueWithSpan, VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -57,6 +57,11 @@ impl VisitorMut for Otherwise {
     type Break = ();
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        for join in select.from.iter_mut().flat_map(|table| &mut table.joins) {
+            if let Some(empty) = nothing_unnested(&join.relation) {
+                join.relation = empty;
+            }
+        }
         for item in &mut select.projection {
             if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item
                 && !matches!(expr, Expr::Subquery(_))
@@ -89,6 +94,25 @@ impl VisitorMut for Otherwise {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// What stands for the elements of an array that each row beside it has: none, as these are the columns of constraints.
+/// DataFusion unnests no column of another table.
+fn nothing_unnested(table: &TableFactor) -> Option<TableFactor> {
+    let TableFactor::UNNEST { alias: Some(TableAlias { name, columns, .. }), array_exprs, .. } = table else {
+        return None;
+    };
+    if !array_exprs.iter().all(|array| matches!(array, Expr::Identifier(_) | Expr::CompoundIdentifier(_))) {
+        return None;
+    }
+    let columns: Vec<&Ident> = match columns.as_slice() {
+        [] => vec![name],
+        columns => columns.iter().map(|column| &column.name).collect(),
+    };
+    let columns: Vec<String> = columns.iter().map(|column| format!("cast(null as smallint) as {column}")).collect();
+    let empty = format!("(select {} where false) as {name}", columns.join(", "));
+    let mut parser = Parser::new(&PostgreSqlDialect {}).try_with_sql(&empty).ok()?;
+    Some(parser.parse_table_and_joins().ok()?.relation)
 }
 
 /// Takes out subqueries within an expression that might give more than one row: DataFusion plans none of them if they are about

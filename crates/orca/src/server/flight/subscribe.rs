@@ -20,7 +20,8 @@ pub(super) fn subscribe(server: &Server, ticket: &Subscribe) -> Result<Messages,
     let subscription = server.subscribe(&table, ticket.wanted().map_err(status)?).map_err(status)?;
     let schema = subscription.table().schema().clone();
     let (mut encoder, opening) = Encoder::new(&schema.to_arrow());
-    let place = News { era: subscription.era(), next: subscription.offset(), missed: 0, rows: Batch::empty(schema) };
+    let (era, from) = (subscription.era(), subscription.offset());
+    let place = News { era, from, next: from, missed: 0, rows: Batch::empty(schema) };
     let place = encode(&mut encoder, &place)?;
     let beginning = stream::iter(std::iter::once(opening).chain(place).map(Ok));
     let news = stream::unfold(Some((subscription, encoder)), |state| async move {

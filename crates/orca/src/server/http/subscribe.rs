@@ -10,6 +10,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use futures::future::{Either, select};
 use serde::Deserialize;
 use std::convert::Infallible;
@@ -135,7 +136,7 @@ struct Events {
 }
 
 impl Events {
-    async fn next(&mut self) -> Option<String> {
+    async fn next(&mut self) -> Option<Bytes> {
         if self.is_over {
             return None;
         }
@@ -149,14 +150,15 @@ impl Events {
             match news {
                 // Nothing of this is for the reader; the id of the next event covers it.
                 Ok(Ok(news)) if news.rows.rows() == 0 && news.missed == 0 => {}
-                Ok(Ok(news)) => return Some(event(&news)),
+                Ok(Ok(news)) => return Some(self.subscription.shared(&news, event)),
                 Ok(Err(failure)) => {
                     self.is_over = true;
-                    return Some(format!("event: error\ndata: {}\n\n", Problem::from(failure).json()));
+                    let problem = Problem::from(failure).json();
+                    return Some(format!("event: error\ndata: {problem}\n\n").into());
                 }
                 Err(_) => {
                     let (era, next) = (self.subscription.era(), self.subscription.offset());
-                    return Some(format!(":\nid: {era}:{next}\n\n"));
+                    return Some(format!(":\nid: {era}:{next}\n\n").into());
                 }
             }
         }
@@ -164,7 +166,7 @@ impl Events {
 }
 
 fn event(news: &News) -> String {
-    let News { era, next, missed, rows } = news;
+    let News { era, next, missed, rows, .. } = news;
     let mut text = String::with_capacity(64 + 64 * rows.rows());
     let head = write!(
         text,
