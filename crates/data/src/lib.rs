@@ -24,7 +24,7 @@ pub use hash::{KEY_GROUPS, KeyGroup, key_group, stable_hash, stable_hash_text};
 pub use paged::Paged;
 pub use scalar::Scalar;
 pub use schema::{Field, Schema};
-pub use temporal::{concat_date_time, format_iso, format_script, parse_temporal};
+pub use temporal::{concat_date_time, format_iso, format_script, parse_temporal, push_iso};
 pub use text_table::{parse_table, print_table};
 pub use types::{Physical, Type};
 

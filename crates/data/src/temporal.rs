@@ -29,33 +29,94 @@ pub fn format_iso(ty: Type, value: i64) -> String {
 }
 
 fn format(ty: Type, value: i64, dash: char) -> String {
-    let date = |days: i64| match civil(days) {
-        Some((year, month, day)) => format!("{year:04}{dash}{month:02}{dash}{day:02}"),
-        None => format!("day {days}"),
-    };
-    let clock = |seconds: i64| format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let mut text = String::with_capacity(32);
+    push(ty, value, dash, &mut text);
+    text
+}
+
+/// Adds a temporal value in ISO 8601 to a text.
+pub fn push_iso(ty: Type, value: i64, out: &mut String) {
+    push(ty, value, '-', out);
+}
+
+fn push(ty: Type, value: i64, dash: char, out: &mut String) {
     match ty {
-        Type::Date => date(value),
+        Type::Date => push_date(value, dash, out),
         Type::Month => {
-            let mark = if dash == '.' { "M" } else { "" };
-            format!("{:04}{dash}{:02}{mark}", value.div_euclid(12), value.rem_euclid(12) + 1)
+            push_year(value.div_euclid(12), out);
+            push_after(dash, value.rem_euclid(12) + 1, 2, out);
+            out.push_str(if dash == '.' { "M" } else { "" });
         }
-        Type::Minute if dash == '.' => format!("{:02}:{:02}m", value / 60, value % 60),
-        Type::Minute => format!("{:02}:{:02}:00", value / 60, value % 60),
-        Type::Second => clock(value),
-        Type::Time => format!("{}.{:03}", clock(value / 1000), value % 1000),
-        Type::Nanotime => format!("{}.{:09}", clock(value / 1_000_000_000), value % 1_000_000_000),
-        Type::Datetime => format!("{}T{}", date(value.div_euclid(DAY_S)), clock(value.rem_euclid(DAY_S))),
-        Type::Timestamp => {
-            let (seconds, part) = (value.div_euclid(1000), value.rem_euclid(1000));
-            format!("{}T{}.{part:03}", date(seconds.div_euclid(DAY_S)), clock(seconds.rem_euclid(DAY_S)))
+        Type::Minute => {
+            push_digits(value / 60, 2, out);
+            push_after(':', value % 60, 2, out);
+            out.push_str(if dash == '.' { "m" } else { ":00" });
         }
-        Type::Nanotimestamp => {
-            let (seconds, part) = (value.div_euclid(1_000_000_000), value.rem_euclid(1_000_000_000));
-            format!("{}T{}.{part:09}", date(seconds.div_euclid(DAY_S)), clock(seconds.rem_euclid(DAY_S)))
+        Type::Second => push_clock(value, out),
+        Type::Time => push_fraction(value, 1_000, 3, out),
+        Type::Nanotime => push_fraction(value, 1_000_000_000, 9, out),
+        Type::Datetime => {
+            push_date(value.div_euclid(DAY_S), dash, out);
+            out.push('T');
+            push_clock(value.rem_euclid(DAY_S), out);
         }
-        _ => value.to_string(),
+        Type::Timestamp | Type::Nanotimestamp => {
+            let (per_second, width) = if ty == Type::Timestamp { (1_000, 3) } else { (1_000_000_000, 9) };
+            push_date(value.div_euclid(DAY_S * per_second), dash, out);
+            out.push('T');
+            push_fraction(value.rem_euclid(DAY_S * per_second), per_second, width, out);
+        }
+        _ => out.push_str(&value.to_string()),
     }
+}
+
+fn push_date(days: i64, dash: char, out: &mut String) {
+    let Some((year, month, day)) = civil(days) else {
+        out.push_str("day ");
+        return out.push_str(&days.to_string());
+    };
+    push_year(year as i64, out);
+    push_after(dash, month as i64, 2, out);
+    push_after(dash, day as i64, 2, out);
+}
+
+fn push_year(year: i64, out: &mut String) {
+    match year {
+        0.. => push_digits(year, 4, out),
+        _ => out.push_str(&format!("{year:04}")),
+    }
+}
+
+fn push_clock(seconds: i64, out: &mut String) {
+    push_digits(seconds / 3600, 2, out);
+    push_after(':', seconds / 60 % 60, 2, out);
+    push_after(':', seconds % 60, 2, out);
+}
+
+fn push_fraction(value: i64, per_second: i64, width: usize, out: &mut String) {
+    push_clock(value / per_second, out);
+    push_after('.', value % per_second, width, out);
+}
+
+fn push_after(mark: char, value: i64, width: usize, out: &mut String) {
+    out.push(mark);
+    push_digits(value, width, out);
+}
+
+/// Adds a number with at least so many digits.
+fn push_digits(value: i64, width: usize, out: &mut String) {
+    const DIGITS: usize = 20;
+    if value < 0 {
+        return out.push_str(&format!("{value:0width$}"));
+    }
+    let (mut digits, mut rest, mut start) = ([b'0'; DIGITS], value as u64, DIGITS);
+    while rest > 0 {
+        start -= 1;
+        digits[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    let start = start.min(DIGITS - width);
+    out.push_str(std::str::from_utf8(&digits[start..]).expect("digits are ASCII"));
 }
 
 /// Reads a temporal value: the script's form, ISO 8601 (also with a blank for the T and a closing Z), or a whole

@@ -3,7 +3,7 @@
 use super::json;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array};
 use arrow::datatypes::UInt32Type;
-use data::{Column, Scalar, Type, format_iso};
+use data::{Column, Scalar, Type, push_iso};
 use std::fmt::Write;
 
 /// The cells of one column of an answer. Texts stay where they are; everything else is read as values.
@@ -60,14 +60,17 @@ pub fn text(ty: Type, value: &Scalar, out: &mut String) {
     match value {
         Scalar::Null => {}
         Scalar::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Scalar::Int(value) if ty.is_temporal() => out.push_str(&format_iso(ty, *value)),
-        Scalar::Int(value) => write!(out, "{value}").expect(WRITES),
-        Scalar::Float(value) if ty == Type::Float => match long(*value) {
-            true => write!(out, "{:e}", *value as f32).expect(WRITES),
-            false => write!(out, "{}", *value as f32).expect(WRITES),
-        },
-        Scalar::Float(value) if long(*value) => write!(out, "{value:e}").expect(WRITES),
-        Scalar::Float(value) => write!(out, "{value}").expect(WRITES),
+        Scalar::Int(value) if ty.is_temporal() => push_iso(ty, *value, out),
+        Scalar::Int(value) => out.push_str(itoa::Buffer::new().format(*value)),
+        Scalar::Float(value) if !value.is_finite() => write!(out, "{value}").expect(WRITES),
+        Scalar::Float(value) => {
+            let mut digits = ryu::Buffer::new();
+            let digits = match ty {
+                Type::Float => digits.format(*value as f32),
+                _ => digits.format(*value),
+            };
+            out.push_str(digits.strip_suffix(".0").unwrap_or(digits));
+        }
         Scalar::Decimal(digits) => decimal(ty, *digits, out),
         Scalar::Text(text) => out.push_str(text),
         Scalar::Bytes(bytes) => match std::str::from_utf8(bytes) {
@@ -97,11 +100,6 @@ pub fn text(ty: Type, value: &Scalar, out: &mut String) {
     }
 }
 
-/// Is a float so great or so small that it is shorter with an exponent?
-fn long(value: f64) -> bool {
-    value.is_finite() && value != 0.0 && !(1e-5..1e16).contains(&value.abs())
-}
-
 fn decimal(ty: Type, digits: i128, out: &mut String) {
     let scale = match ty {
         Type::Decimal32(scale) | Type::Decimal64(scale) | Type::Decimal128(scale) => scale as usize,
@@ -129,6 +127,11 @@ mod tests {
         assert_eq!(shown(Type::Double, 0.1.into()), "0.1");
         assert_eq!(shown(Type::Double, 100.0.into()), "100");
         assert_eq!(shown(Type::Double, 1e-7.into()), "1e-7");
+        assert_eq!(shown(Type::Double, 1e-5.into()), "0.00001");
+        assert_eq!(shown(Type::Double, 1e15.into()), "1000000000000000");
+        assert_eq!(shown(Type::Double, 1.5e16.into()), "1.5e16");
+        assert_eq!(shown(Type::Double, (-0.0).into()), "-0");
+        assert_eq!(shown(Type::Double, f64::INFINITY.into()), "inf");
         assert_eq!(shown(Type::Float, (0.1f32 as f64).into()), "0.1");
         assert_eq!(shown(Type::Decimal64(2), Scalar::Decimal(-5)), "-0.05");
         assert_eq!(shown(Type::Decimal32(0), Scalar::Decimal(17)), "17");

@@ -47,6 +47,11 @@ pub fn scalar(ty: Type, value: &Scalar, out: &mut String) {
         Scalar::Int(_) if !ty.is_temporal() => text(ty, value, out),
         Scalar::Bool(_) | Scalar::Float(_) | Scalar::Decimal(_) => text(ty, value, out),
         Scalar::List(elements) => column(elements, out),
+        Scalar::Int(_) => {
+            out.push('"');
+            text(ty, value, out);
+            out.push('"');
+        }
         other => {
             let mut plain = String::new();
             text(ty, other, &mut plain);
@@ -101,17 +106,20 @@ pub(super) fn rows(batch: &Batch, out: &mut String) {
 /// Adds a text in quotes.
 pub(super) fn string(text: &str, out: &mut String) {
     out.push('"');
-    for letter in text.chars() {
-        match letter {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            control if control < ' ' => write!(out, "\\u{:04x}", control as u32).expect("a string takes any text"),
-            letter => out.push(letter),
+    let mut rest = text;
+    while let Some(place) = rest.bytes().position(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
+        out.push_str(&rest[..place]);
+        match rest.as_bytes()[place] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            control => write!(out, "\\u{control:04x}").expect("a string takes any text"),
         }
+        rest = &rest[place + 1..];
     }
+    out.push_str(rest);
     out.push('"');
 }
 

@@ -167,7 +167,7 @@ impl Events {
 
 fn event(news: &News) -> String {
     let News { era, next, missed, rows, .. } = news;
-    let mut text = String::with_capacity(64 + 64 * rows.rows());
+    let mut text = String::with_capacity(64 + 128 * rows.rows());
     let head = write!(
         text,
         "id: {era}:{next}\nevent: rows\ndata: {{\"era\":{era},\"next\":{next},\"missed\":{missed},\"rows\":"
