@@ -19,6 +19,7 @@ use std::time::Duration;
 use stream::Table;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::JoinHandle;
 
 /// Appends within this time of one another are read together.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -89,6 +90,11 @@ impl Readers {
             hubs.push(Arc::downgrade(&hub));
             hub
         })
+    }
+
+    /// Does work on the readers' threads.
+    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+        self.threads.spawn(work)
     }
 
     /// The same messages, made on the readers' threads one ahead of whoever takes them. Dropping it ends them.

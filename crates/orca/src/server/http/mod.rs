@@ -3,6 +3,7 @@
 //! One file a resource; each route is declared beside its handler, and the OpenAPI document is made of these declarations.
 
 mod answers;
+mod connections;
 mod described;
 mod graphs;
 mod health;
@@ -28,7 +29,6 @@ use axum::extract::State;
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::serve::ListenerExt;
 use data::Type;
 use env::Kind;
 use login::Login;
@@ -155,14 +155,5 @@ async fn no_such_method(method: Method, uri: Uri) -> Problem {
 /// Serves until the server stops.
 pub(super) async fn serve(server: Arc<Server>, listener: TcpListener) {
     let router = router(server.clone());
-    // Small answers go out at once: held back until the client acknowledges what came before, each costs it 40 ms.
-    let listener = listener.tap_io(|socket| {
-        if let Err(error) = socket.set_nodelay(true) {
-            tracing::debug!(%error, "a socket holds small answers back");
-        }
-    });
-    let served = axum::serve(listener, router).with_graceful_shutdown(async move { server.stopped().await });
-    if let Err(error) = served.await {
-        tracing::error!(%error, "HTTP is served no more");
-    }
+    connections::serve(server, listener, router).await;
 }

@@ -1,11 +1,13 @@
 //! Subscriptions as server-sent events.
 
 use super::Front;
+use super::connections::Aside;
 use super::problem::{Problem, Problems};
 use super::request::{Path, Query};
 use super::tables::find;
 use crate::server::Server;
 use crate::server::subscription::{News, Slow, Subscription, Wanted, parse_start};
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
@@ -114,6 +116,7 @@ pub(super) async fn subscribe(
     State(front): State<Arc<Front>>,
     Path(name): Path<String>,
     Query(subscribing): Query<Subscribing>,
+    aside: Option<Extension<Aside>>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (name, _) = find(&front, &name)?;
@@ -123,9 +126,16 @@ pub(super) async fn subscribe(
         let event = events.next().await?;
         Some((Ok::<_, Infallible>(event), events))
     });
-    let body = front.server.aside(events);
+    let body = match aside {
+        Some(Extension(connection)) => {
+            connection.go();
+            Body::from_stream(events)
+        }
+        // Others use the connection too.
+        None => Body::from_stream(front.server.aside(events)),
+    };
     let head = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
-    Ok((head, Body::from_stream(body)).into_response())
+    Ok((head, body).into_response())
 }
 
 /// The events of one reader, made when it asks for them.
