@@ -700,29 +700,24 @@ fn a_million_rows_as_json_lines() {
 }
 
 /// Rows a second through the K-line graph at full speed, while `readers` subscribers read its one-minute table, the first of
-/// them stuck. The others give way on this machine's processors, which they would not take from elsewhere.
+/// them stuck. The others are read by one thread that gives way: it takes none of the processors that it would not take from
+/// elsewhere.
 fn rate_with(readers: usize, batches: &[Batch]) -> f64 {
     let running = serve(&[]);
     submit(&running, KLINE);
     let path = "/v1/tables/market.orca_table.kline_1min/subscribe";
-    let mut threads = vec![];
-    let mut stuck = vec![];
-    for number in 0..readers {
-        let mut stream = TcpStream::connect(running.http).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
-        match number {
-            0 => stuck.push(stream),
-            _ => threads.push(std::thread::spawn(move || {
-                env::give_way();
-                let mut bytes = vec![0; 65_536];
-                let mut read = 0;
-                while let Ok(count @ 1..) = stream.read(&mut bytes) {
-                    read += count;
-                }
-                read
-            })),
-        }
-    }
+    let mut streams: Vec<TcpStream> = (0..readers)
+        .map(|_| {
+            let mut stream = TcpStream::connect(running.http).unwrap();
+            write!(stream, "GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+            stream
+        })
+        .collect();
+    let stuck = streams.pop();
+    let reading = std::thread::spawn(move || {
+        env::give_way();
+        read_all(streams)
+    });
     let begun = Instant::now();
     append_all(&running, TRADE, "test", batches);
     running.server().orca().wait().unwrap();
@@ -730,9 +725,28 @@ fn rate_with(readers: usize, batches: &[Batch]) -> f64 {
     println!("{readers} readers: {rate:.0} rows/s, peak {} MiB", env::process_peak_bytes() >> 20);
     running.stop().unwrap();
     drop(stuck);
-    let read: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
-    println!("{readers} readers: {} bytes read", read);
+    println!("{readers} readers: {} bytes read", reading.join().unwrap());
     rate
+}
+
+/// Reads until all have ended; gives how many bytes there were.
+fn read_all(streams: Vec<TcpStream>) -> usize {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+    let reads = streams.into_iter().map(|stream| async move {
+        stream.set_nonblocking(true).unwrap();
+        let stream = tokio::net::TcpStream::from_std(stream).unwrap();
+        let (mut bytes, mut read) = (vec![0; 65_536], 0);
+        while stream.readable().await.is_ok() {
+            match stream.try_read(&mut bytes) {
+                Ok(0) => break,
+                Ok(count) => read += count,
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                Err(_) => break,
+            }
+        }
+        read
+    });
+    runtime.block_on(futures::future::join_all(reads)).into_iter().sum()
 }
 
 #[test]
