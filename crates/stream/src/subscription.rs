@@ -61,13 +61,18 @@ impl Cursor {
     }
 
     /// The table's end; an error if it was cut back since this cursor was made.
-    fn end(&self) -> Result<u64> {
+    pub fn end(&self) -> Result<u64> {
         let (now, _, end) = self.table.extent();
         if now != self.era {
             let (table, era, offset) = (self.table.name().to_string(), self.era, self.offset);
             return Err(Error::Era { table, era, now, offset, end });
         }
         Ok(end)
+    }
+
+    /// Goes on behind rows of its era that were read by another cursor.
+    pub fn pass(&mut self, rows: &Batch) {
+        self.offset += rows.rows() as u64;
     }
 
     /// The next rows, at most `rows_max`; `None` if there is none yet.

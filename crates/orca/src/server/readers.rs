@@ -1,13 +1,14 @@
 //! Who reads tables as they grow: where each reader is, what the readers of one table share, and the threads on which their
 //! messages are made.
 //!
-//! Whoever appends rings a table's one bell, at most once until somebody has looked. Its readers are then told to which
-//! offset to read, all the same, so that what they are sent is made once. All this is done on threads that give way to
-//! graphs: on a busy machine readers fall behind, and their messages get longer.
+//! Whoever appends rings a table's one bell, at most once until somebody has looked. The new rows are then read once for all
+//! readers, and what they are sent is made once, so that many of them ask the table no more than one does. All this is done
+//! on threads that give way to graphs: on a busy machine readers fall behind, and their messages get longer.
 
 use super::subscription::{IsThere, Slow, Subscription, Wanted};
 use crate::failure::Failure;
 use bytes::Bytes;
+use data::Batch;
 use futures::future::{Either, select};
 use futures::{Stream, StreamExt};
 use parking_lot::Mutex;
@@ -16,7 +17,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
-use stream::Table;
+use stream::{Cursor, Start, Table};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
@@ -27,6 +28,9 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// How long one processor is left to others for each reader there is, after the readers of a table were told of rows: many
 /// readers pause longer, so that together they cost the same.
 const PAUSE_EACH: Duration = Duration::from_millis(1);
+
+/// How many rows at most are read for all; of more each reader reads what it wants.
+const SHARED_ROWS_MAX: usize = 8_192;
 
 /// How many texts are kept for readers that are not quite together.
 const TEXTS_KEPT: usize = 16;
@@ -124,9 +128,17 @@ impl Readers {
 pub(super) struct Hub {
     table: Arc<Table>,
     bell: Arc<Bell>,
-    /// The offset that they read to.
-    end: watch::Sender<u64>,
+    told: watch::Sender<Told>,
     pub(super) texts: Texts,
+}
+
+/// What the readers of a table are told.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Told {
+    /// The offset to read to.
+    pub(super) end: u64,
+    /// The last rows before it: their era, the offset of the first, and the rows; none if there are too many.
+    pub(super) rows: Option<(u64, u64, Batch)>,
 }
 
 /// The part of a table that a text is about.
@@ -153,16 +165,16 @@ impl Hub {
                 None => false,
             }),
         );
-        Hub { table, bell, end: watch::Sender::new(end), texts: Texts::default() }
+        Hub { table, bell, told: watch::Sender::new(Told { end, rows: None }), texts: Texts::default() }
     }
 
     pub(super) fn table(&self) -> &Arc<Table> {
         &self.table
     }
 
-    /// The offset to read to, now and as it grows.
-    pub(super) fn ends(&self) -> watch::Receiver<u64> {
-        self.end.subscribe()
+    /// What is there, now and as it grows.
+    pub(super) fn told(&self) -> watch::Receiver<Told> {
+        self.told.subscribe()
     }
 }
 
@@ -196,14 +208,15 @@ impl Texts {
     }
 }
 
-/// Tells the readers of a table to which offset to read, as long as there are readers.
+/// Tells the readers of a table of new rows, as long as there are readers.
 async fn tell(hub: Weak<Hub>, bell: Arc<Bell>, places: Arc<Places>) {
+    let mut cursor = None;
     loop {
         bell.rung().await;
         let Some(hub) = hub.upgrade() else { return };
         // Heard before looked: what is appended in between rings again.
         bell.heard();
-        hub.end.send_replace(hub.table.end());
+        hub.told.send_replace(look(&hub.table, &mut cursor));
         drop(hub);
         let readers = {
             let mut places = places.lock();
@@ -212,6 +225,20 @@ async fn tell(hub: Weak<Hub>, bell: Arc<Bell>, places: Arc<Places>) {
         };
         tokio::time::sleep(PAUSE.max(PAUSE_EACH * readers / env::processors() as u32)).await;
     }
+}
+
+/// What has come since the cursor was moved here last. Readers find out for themselves what is wrong with a table.
+fn look(table: &Arc<Table>, cursor: &mut Option<Cursor>) -> Told {
+    let mut rows = None;
+    if let Some(cursor) = cursor {
+        let (era, from) = (cursor.era(), cursor.offset());
+        rows = cursor.next(SHARED_ROWS_MAX).ok().flatten().map(|rows| (era, from, rows));
+    }
+    let end = table.end();
+    if rows.is_none() || cursor.as_ref().is_none_or(|cursor| cursor.offset() < end) {
+        (rows, *cursor) = (None, Cursor::new(table.clone(), Start::At(end)).ok());
+    }
+    Told { end, rows }
 }
 
 /// Rung by whoever appends, heard by whoever tells a table's readers.

@@ -2,7 +2,7 @@
 //!
 //! The table keeps its rows anyway, so a reader that stops reading costs nothing but its place.
 
-use super::readers::{Hub, Part, Place};
+use super::readers::{Hub, Part, Place, Told};
 use crate::failure::Failure;
 use bytes::Bytes;
 use data::Batch;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use stream::{Cursor, Start, Table};
 use tokio::sync::watch;
 
-/// How often a reader without news makes sure that its table is still there.
+/// How often a reader without news makes sure that its table is still there, and the same.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// What becomes of a reader that is further behind than it may be.
@@ -112,7 +112,7 @@ pub(super) type IsThere = Box<dyn Fn(&Arc<Table>) -> bool + Send + Sync>;
 pub struct Subscription {
     place: Arc<Place>,
     hub: Arc<Hub>,
-    ends: watch::Receiver<u64>,
+    told: watch::Receiver<Told>,
     /// Where the table ended when it began.
     end_then: u64,
     cursor: Cursor,
@@ -136,8 +136,8 @@ impl Subscription {
             (start, _) => Cursor::new(table.clone(), start)?,
         };
         let place = Arc::new(Place::new(table.clone(), &wanted, cursor.offset()));
-        let (ends, end_then) = (hub.ends(), table.end());
-        Ok(Subscription { place, hub, ends, end_then, cursor, wanted, filter, is_there, missed: 0 })
+        let (told, end_then) = (hub.told(), table.end());
+        Ok(Subscription { place, hub, told, end_then, cursor, wanted, filter, is_there, missed: 0 })
     }
 
     /// Where it is, for whoever looks on.
@@ -163,19 +163,27 @@ impl Subscription {
     /// The next rows, as soon as there are some. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Result<News, Failure> {
         loop {
-            let end = self.end_then.max(*self.ends.borrow_and_update());
-            if let Some(news) = self.read(end)? {
+            let Told { end, rows } = self.told.borrow_and_update().clone();
+            if let Some(news) = self.read(end.max(self.end_then), rows)? {
                 return Ok(news);
             }
-            if tokio::time::timeout(LOOK, self.ends.changed()).await.is_err() && !(self.is_there)(self.table()) {
+            if tokio::time::timeout(LOOK, self.told.changed()).await.is_ok() {
+                continue;
+            }
+            if !(self.is_there)(self.table()) {
                 return Err(Failure::of(Kind::NotFound, format!("table was dropped: table=`{}`", self.table().name())));
+            }
+            // A table that was cut back tells nobody.
+            if let Some(news) = self.look()? {
+                return Ok(news);
             }
         }
     }
 
     /// The next rows, if there are some.
     pub fn look(&mut self) -> Result<Option<News>, Failure> {
-        self.read(self.table().end())
+        let end = self.cursor.end()?;
+        self.read(end, None)
     }
 
     /// What stands for these rows in a message; made once for all readers that get the same. One kind of text only is shared
@@ -185,14 +193,18 @@ impl Subscription {
         self.hub.texts.get(Part { filter: self.wanted.filter.clone(), era, from, next, missed }, || make(news).into())
     }
 
-    /// The next rows before this offset.
-    fn read(&mut self, end: u64) -> Result<Option<News>, Failure> {
+    /// The next rows before this offset; `read` are the last of them, with their era and first offset, if somebody has them.
+    fn read(&mut self, end: u64, read: Option<(u64, u64, Batch)>) -> Result<Option<News>, Failure> {
         let from = self.offset();
-        self.keep_up()?;
-        let rows_max = (self.wanted.rows_max.max(1) as u64).min(end.saturating_sub(self.offset()));
-        let rows = match rows_max {
-            0 => None,
-            rows_max => self.cursor.next(rows_max as usize)?,
+        self.keep_up(end)?;
+        let (place, rows_max) = ((self.era(), self.offset()), self.wanted.rows_max.max(1));
+        let rows = match read {
+            Some((era, first, rows)) if (era, first) == place && rows.rows() <= rows_max => {
+                self.cursor.pass(&rows);
+                Some(rows)
+            }
+            _ if end <= self.offset() => None,
+            _ => self.cursor.next(rows_max.min((end - self.offset()) as usize))?,
         };
         self.place.offset.store(self.offset(), Relaxed);
         let Some(rows) = rows else { return Ok(None) };
@@ -203,12 +215,12 @@ impl Subscription {
         Ok(Some(News { era: self.era(), from, next: self.offset(), missed: std::mem::take(&mut self.missed), rows }))
     }
 
-    /// Does what the policy says if it is too far behind.
-    fn keep_up(&mut self) -> Result<(), Failure> {
-        let (_, start, end) = self.table().extent();
+    /// Does what the policy says if it is too far behind this offset.
+    fn keep_up(&mut self, end: u64) -> Result<(), Failure> {
         let lag = end.saturating_sub(self.offset());
         match self.wanted.slow {
-            Slow::DropOldest if lag > self.wanted.lag_rows_max || self.offset() < start => {
+            Slow::DropOldest if lag > self.wanted.lag_rows_max || lag > 0 && self.offset() < self.table().start() => {
+                let (_, start, end) = self.table().extent();
                 let offset = end.saturating_sub(self.wanted.lag_rows_max).max(start);
                 let missed = offset - self.offset();
                 self.cursor = Cursor::resume(self.table().clone(), self.era(), offset)?;
