@@ -466,6 +466,13 @@ macro_rules! wire {
 }
 pub(super) use wire;
 
+impl Wire for () {
+    fn put(&self, _: &mut Writer) {}
+    fn get(_: &mut Reader) -> Result<()> {
+        Ok(())
+    }
+}
+
 impl Wire for bool {
     fn put(&self, to: &mut Writer) {
         (*self as u8).put(to);

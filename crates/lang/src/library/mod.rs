@@ -25,6 +25,7 @@ mod talib;
 mod tests;
 mod text;
 mod time_moving;
+mod topn;
 
 pub use call::{bind_row, call};
 pub(crate) use operator::{common_type, truths};
@@ -46,6 +47,7 @@ static FAMILIES: &[&[Function]] = &[
     sequence::FUNCTIONS,
     talib::FUNCTIONS,
     time_moving::FUNCTIONS,
+    topn::FUNCTIONS,
     row::FUNCTIONS,
     crate::interpreter::CONTAINER_FUNCTIONS,
     crate::interpreter::HIGHER_ORDER_FUNCTIONS,

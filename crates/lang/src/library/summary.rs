@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// One kind of summary.
 pub(super) trait Summary: Clone + Send + Sync + 'static {
     /// What it takes from a row.
-    type In: Input;
+    type In: Input + Wire;
     /// The summary of some rows; its default is that of no row.
     type Slot: Clone + Default + Wire + Send + Sync + 'static;
     /// What it comes to.

@@ -240,3 +240,63 @@ fn a_wrong_call_names_function_parameter_and_count() {
     let short = refusal("mavg", vec![int(1), int(1)], vec![]);
     assert_eq!(short, "a whole number from 2 to 102400 is wanted: parameter=`window`, value=`1`");
 }
+
+#[test]
+fn a_top_n_function_takes_the_rows_that_a_sort_puts_first() {
+    let mut numbers = Numbers(7);
+    for rows in [0, 1, 2, 50, 300] {
+        let (x, s) = (numbers.column(Type::Long, rows, false), numbers.column(Type::Double, rows, true));
+        let times: Vec<i64> = (0..rows as i64).map(|row| row + row / 3).collect();
+        let t = Column::of_i64(Type::Long, times.clone(), None);
+        for (ascending, ties) in [(true, "oldest"), (true, "latest"), (true, "all"), (false, "latest"), (false, "all")]
+        {
+            let settings = |mut values: Vec<Value>| {
+                values.push(Value::Scalar(Type::Bool, Scalar::Bool(ascending)));
+                values.push(Value::Scalar(Type::String, ties.into()));
+                values
+            };
+            let sorted = |from: usize, to: usize| {
+                let mut window: Vec<usize> = (from..=to).filter(|row| !s.is_null(*row)).collect();
+                if ties == "latest" {
+                    window.reverse();
+                }
+                let place = |row: &usize| match s.get(*row) {
+                    Scalar::Float(value) => value,
+                    other => panic!("{other:?}"),
+                };
+                let order = |a: &f64, b: &f64| a.partial_cmp(b).unwrap_or_else(|| b.is_nan().cmp(&a.is_nan()));
+                window.sort_by(|a, b| {
+                    let order = order(&place(a), &place(b));
+                    if ascending { order } else { order.reverse() }
+                });
+                (window.clone(), window.iter().map(|row| place(row).to_string()).collect::<Vec<_>>())
+            };
+            let sum = |from: usize, to: usize, top: &dyn Fn(usize) -> usize| {
+                let (window, places) = sorted(from, to);
+                let mut count = top(window.len()).min(window.len());
+                while ties == "all" && count > 0 && count < window.len() && places[count] == places[count - 1] {
+                    count += 1;
+                }
+                let values: Vec<i64> = window[..count].iter().filter_map(|row| x.get(*row).as_i64()).collect();
+                if values.is_empty() { Scalar::Null } else { Scalar::Int(values.iter().sum()) }
+            };
+            let check = |name: &str, settings: Vec<Value>, want: &dyn Fn(usize) -> Scalar| {
+                let got = column(name, settings);
+                for row in 0..rows {
+                    assert_eq!(got.get(row), want(row), "{name}, row {row} of {rows}, {ascending}, {ties}");
+                }
+            };
+            let (x, s, t) = (Value::Vector(x.clone()), Value::Vector(s.clone()), Value::Vector(t.clone()));
+            let moving = settings(vec![x.clone(), s.clone(), int(7), int(3)]);
+            check("msumTopN", moving, &|row| sum((row + 1).saturating_sub(7), row, &|_| 3));
+            check("cumsumTopN", settings(vec![x.clone(), s.clone(), int(5)]), &|row| sum(0, row, &|_| 5));
+            let first = |row: usize| times.iter().position(|time| *time > times[row] - 9).unwrap();
+            let timed = settings(vec![t.clone(), x.clone(), s.clone(), int(9), int(2)]);
+            check("tmsumTopN", timed, &|row| sum(first(row), row, &|_| 2));
+            let part = Value::Scalar(Type::Double, Scalar::Float(0.4));
+            let timed = settings(vec![t, x, s, int(9), part]);
+            let top = |rows: usize| ((rows as f64 * 0.4) as usize).max(1);
+            check("tmsumTopN", timed, &|row| sum(first(row), row, &top));
+        }
+    }
+}

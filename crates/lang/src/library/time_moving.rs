@@ -126,8 +126,13 @@ struct OverTime {
     valid_min: u32,
 }
 
-/// The window at this place, in the units of the first argument.
+/// The window at this place.
 fn over(args: &[Argument], place: usize) -> Result<OverTime> {
+    Ok(OverTime { span: span(args, place)?, valid_min: 1 })
+}
+
+/// The length of the window at this place, in the units of the first argument.
+pub(super) fn span(args: &[Argument], place: usize) -> Result<i64> {
     let ty = args[0].ty;
     if !(ty.is_integer() || ty.is_temporal()) {
         return refuse(format!("a time or a whole number is wanted: parameter=`T`, type=`{ty}`"));
@@ -137,7 +142,7 @@ fn over(args: &[Argument], place: usize) -> Result<OverTime> {
         _ => whole(args, place, "window")?,
     };
     match span {
-        Some(span) if span > 0 => Ok(OverTime { span, valid_min: 1 }),
+        Some(span) if span > 0 => Ok(span),
         _ => refuse("a length of time above 0, of a fixed number of units of T, is wanted: parameter=`window`"),
     }
 }
