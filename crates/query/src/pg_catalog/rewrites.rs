@@ -5,7 +5,7 @@
 
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArguments, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor,
-    Value, ValueWithSpan, VisitMut, VisitorMut,
+    TableWithJoins, Value, ValueWithSpan, VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -57,9 +57,12 @@ impl VisitorMut for Otherwise {
     type Break = ();
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
-        for join in select.from.iter_mut().flat_map(|table| &mut table.joins) {
-            if let Some(empty) = nothing_unnested(&join.relation) {
-                join.relation = empty;
+        for TableWithJoins { relation, joins } in &mut select.from {
+            let of_constraints = matches!(relation, TableFactor::Table { name, .. } if is_named(name, "pg_constraint"));
+            for join in joins.iter_mut().filter(|_| of_constraints) {
+                if let Some(empty) = nothing_unnested(&join.relation) {
+                    join.relation = empty;
+                }
             }
         }
         for item in &mut select.projection {
@@ -96,8 +99,8 @@ impl VisitorMut for Otherwise {
     }
 }
 
-/// What stands for the elements of an array that each row beside it has: none, as these are the columns of constraints.
-/// DataFusion unnests no column of another table.
+/// What stands for the elements of an array that each constraint has: none, as there are no constraints. DataFusion unnests
+/// no column of a table beside it.
 fn nothing_unnested(table: &TableFactor) -> Option<TableFactor> {
     let TableFactor::UNNEST { alias: Some(TableAlias { name, columns, .. }), array_exprs, .. } = table else {
         return None;
@@ -153,4 +156,22 @@ fn is_named(name: &ObjectName, wanted: &str) -> bool {
 
 fn read(expr: &str) -> Option<Expr> {
     Parser::new(&PostgreSqlDialect {}).try_with_sql(expr).ok()?.parse_expr().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_arrays_of_constraints_are_known_to_have_no_elements() {
+        let put = |sql: &str| {
+            let mut statements = Parser::parse_sql(&PostgreSqlDialect {}, sql).unwrap();
+            statement(&mut statements[0]);
+            statements[0].to_string()
+        };
+        let keys = "SELECT k FROM pg_catalog.pg_constraint AS con CROSS JOIN UNNEST(con.conkey) AS k";
+        assert!(put(keys).contains("(SELECT CAST(NULL AS SMALLINT) AS k WHERE false) AS k"), "{}", put(keys));
+        let others = [keys.replace("pg_constraint", "pg_proc"), keys.replace("con.conkey", "ARRAY[1, 2]")];
+        others.iter().for_each(|sql| assert_eq!(put(sql), *sql));
+    }
 }
