@@ -1,107 +1,91 @@
 //! Cumulative functions: one value per input row, over all rows of its key so far. A NULL changes nothing.
 
 use super::item::{Item, wire};
-use super::keyed::{Keyed, Step};
+use super::keyed::{Keyed, Step, state};
 use super::settings::{choice, flag, need_number};
 use super::sorted::{Sorted, insert};
 use super::statistic::{self as st, Use};
 use super::summary::Summary;
-use crate::function::{Argument, Form, Function, Result, State};
+use crate::function::{Function, State};
 use data::Type;
 
-type Bind = fn(&[Argument]) -> Result<Box<dyn State>>;
-
-const fn cumulative(
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-    bind: Bind,
-) -> Function {
-    Function { name, parameters, summary, example, form: Form::State(bind) }
-}
-
 pub(super) static FUNCTIONS: &[Function] = &[
-    cumulative("cumsum", "X", "The sum so far.", ("cumsum([1,2,,3])", "[1,3,3,6]"), |a| st::sum(a, Running)),
-    cumulative("cumsum2", "X", "The sum of squares so far.", ("cumsum2(4 5)", "[16,41]"), |a| st::sum2(a, Running)),
-    cumulative("cumsum3", "X", "The sum of cubes so far.", ("cumsum3(2 3)", "[8,35]"), |a| st::sum3(a, Running)),
-    cumulative("cumsum4", "X", "The sum of fourth powers so far.", ("cumsum4(2 3)", "[16,97]"), |a| {
-        st::sum4(a, Running)
-    }),
-    cumulative("cumavg", "X", "The mean so far.", ("cumavg([2,3,,4])", "[2,2.5,2.5,3]"), |a| st::avg(a, Running)),
-    cumulative("cumcount", "X", "How many values so far.", ("cumcount([1,,3])", "[1,1,2]"), |a| st::count(a, Running)),
-    cumulative("cumprod", "X", "The product so far.", ("cumprod(2 3 4)", "[2,6,24]"), |a| st::prod(a, Running)),
-    cumulative("cummin", "X", "The smallest so far.", ("cummin([7,4,,9])", "[7,4,4,4]"), |a| st::min(a, Running)),
-    cumulative("cummax", "X", "The greatest so far.", ("cummax(7 4 8)", "[7,7,8]"), |a| st::max(a, Running)),
-    cumulative("cumvar", "X", "The sample variance so far.", ("cumvar(2 3 4)", "[,0.5,1]"), |a| st::var(a, Running)),
-    cumulative("cumvarp", "X", "The population variance so far.", ("cumvarp(2 4)", "[0,1]"), |a| st::varp(a, Running)),
-    cumulative("cumstd", "X", "The sample standard deviation so far.", ("cumstd(2 3 4)", "[,0.707107,1]"), |a| {
+    state("cumsum", "X", "The sum so far.", ("cumsum([1,2,,3])", "[1,3,3,6]"), |a| st::sum(a, Running)),
+    state("cumsum2", "X", "The sum of squares so far.", ("cumsum2(4 5)", "[16,41]"), |a| st::sum2(a, Running)),
+    state("cumsum3", "X", "The sum of cubes so far.", ("cumsum3(2 3)", "[8,35]"), |a| st::sum3(a, Running)),
+    state("cumsum4", "X", "The sum of fourth powers so far.", ("cumsum4(2 3)", "[16,97]"), |a| st::sum4(a, Running)),
+    state("cumavg", "X", "The mean so far.", ("cumavg([2,3,,4])", "[2,2.5,2.5,3]"), |a| st::avg(a, Running)),
+    state("cumcount", "X", "How many values so far.", ("cumcount([1,,3])", "[1,1,2]"), |a| st::count(a, Running)),
+    state("cumprod", "X", "The product so far.", ("cumprod(2 3 4)", "[2,6,24]"), |a| st::prod(a, Running)),
+    state("cummin", "X", "The smallest so far.", ("cummin([7,4,,9])", "[7,4,4,4]"), |a| st::min(a, Running)),
+    state("cummax", "X", "The greatest so far.", ("cummax(7 4 8)", "[7,7,8]"), |a| st::max(a, Running)),
+    state("cumvar", "X", "The sample variance so far.", ("cumvar(2 3 4)", "[,0.5,1]"), |a| st::var(a, Running)),
+    state("cumvarp", "X", "The population variance so far.", ("cumvarp(2 4)", "[0,1]"), |a| st::varp(a, Running)),
+    state("cumstd", "X", "The sample standard deviation so far.", ("cumstd(2 3 4)", "[,0.707107,1]"), |a| {
         st::std(a, Running)
     }),
-    cumulative("cumstdp", "X", "The population standard deviation so far.", ("cumstdp(2 4)", "[0,1]"), |a| {
+    state("cumstdp", "X", "The population standard deviation so far.", ("cumstdp(2 4)", "[0,1]"), |a| {
         st::stdp(a, Running)
     }),
-    cumulative("cumskew", "X, [biased=true]", "The skewness so far.", ("cumskew(1 2 3)", "[,0,0]"), |a| {
+    state("cumskew", "X, [biased=true]", "The skewness so far.", ("cumskew(1 2 3)", "[,0,0]"), |a| {
         st::skew(a, Running, 1)
     }),
-    cumulative("cumkurtosis", "X, [biased=true]", "The kurtosis so far.", ("cumkurtosis(1 2 3)", "[,,1.5]"), |a| {
+    state("cumkurtosis", "X, [biased=true]", "The kurtosis so far.", ("cumkurtosis(1 2 3)", "[,,1.5]"), |a| {
         st::kurtosis(a, Running, 1)
     }),
-    cumulative("cumcovar", "X, Y", "The sample covariance so far.", ("cumcovar(1 2 3, 2 4 6)", "[,1,2]"), |a| {
+    state("cumcovar", "X, Y", "The sample covariance so far.", ("cumcovar(1 2 3, 2 4 6)", "[,1,2]"), |a| {
         st::covar(a, Running)
     }),
-    cumulative("cumcovarp", "X, Y", "The population covariance so far.", ("cumcovarp(1 3, 2 6)", "[0,2]"), |a| {
+    state("cumcovarp", "X, Y", "The population covariance so far.", ("cumcovarp(1 3, 2 6)", "[0,2]"), |a| {
         st::covarp(a, Running)
     }),
-    cumulative("cumcorr", "X, Y", "The correlation so far.", ("cumcorr(1 2 3, 2 4 6)", "[,1,1]"), |a| {
-        st::corr(a, Running)
-    }),
-    cumulative("cumbeta", "Y, X", "The slope of Y on X so far.", ("cumbeta(2 4 6, 1 2 3)", "[,2,2]"), |a| {
+    state("cumcorr", "X, Y", "The correlation so far.", ("cumcorr(1 2 3, 2 4 6)", "[,1,1]"), |a| st::corr(a, Running)),
+    state("cumbeta", "Y, X", "The slope of Y on X so far.", ("cumbeta(2 4 6, 1 2 3)", "[,2,2]"), |a| {
         st::beta(a, Running)
     }),
-    cumulative("cumwsum", "X, Y", "The sum of X weighted by Y so far.", ("cumwsum(1 2, 3 4)", "[3,11]"), |a| {
+    state("cumwsum", "X, Y", "The sum of X weighted by Y so far.", ("cumwsum(1 2, 3 4)", "[3,11]"), |a| {
         st::wsum(a, Running)
     }),
-    cumulative("cumwavg", "X, Y", "The mean of X weighted by Y so far.", ("cumwavg(1 3, 1 3)", "[1,2.5]"), |a| {
+    state("cumwavg", "X, Y", "The mean of X weighted by Y so far.", ("cumwavg(1 3, 1 3)", "[1,2.5]"), |a| {
         st::wavg(a, Running)
     }),
-    cumulative(
+    state(
         "cumfirstNot",
         "X, [k]",
         "The first value so far that is neither NULL nor `k`.",
         ("cumfirstNot([,1,2,6], 1)", "[,,2,2]"),
         |a| st::first_not(a, Running),
     ),
-    cumulative(
+    state(
         "cumlastNot",
         "X, [k]",
         "The last value so far that is neither NULL nor `k`.",
         ("cumlastNot([1,2,,4])", "[1,2,2,4]"),
         |a| st::last_not(a, Running),
     ),
-    cumulative("cummed", "X", "The median so far.", ("cummed(7 9 5)", "[7,8,7]"), |a| st::med(a, Running)),
-    cumulative(
+    state("cummed", "X", "The median so far.", ("cummed(7 9 5)", "[7,8,7]"), |a| st::med(a, Running)),
+    state(
         "cumpercentile",
         "X, percent, [interpolation=`linear]",
         "The percentile so far.",
         ("cumpercentile(1 2 3, 25)", "[1,1.25,1.5]"),
         |a| st::percentile(a, Running, 2, 100.0),
     ),
-    cumulative(
+    state(
         "cumnunique",
         "X, [ignoreNull=false]",
         "How many different values so far; NULL is one unless ignored.",
         ("cumnunique([,1,1,2])", "[1,2,2,3]"),
         |a| st::nunique(a, Running),
     ),
-    cumulative(
+    state(
         "cummdd",
         "X, [ratio=true]",
         "The greatest fall from a peak so far, as a part of it or as a difference.",
         ("cummdd(100 25 64)", "[0,0.75,0.75]"),
         |a| st::drawdown(a, Running),
     ),
-    cumulative(
+    state(
         "cumPositiveStreak",
         "X",
         "The sum of the positive values since the last one that is not; 0 at one that is not.",
@@ -112,7 +96,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(streak(if a[0].ty.is_integer() || a[0].ty == Type::Bool { Type::Long } else { Type::Double }))
         },
     ),
-    cumulative(
+    state(
         "cumrank",
         "X, [ascending=true], [ignoreNA=true], [tiesMethod=`min], [percent=false]",
         "The rank of a value among all so far, from 0.",

@@ -2,8 +2,19 @@
 
 use super::item::{Input, Item, Output, Vocabulary, Wire};
 use crate::diagnostic::Diagnostic;
-use crate::function::{Picked, Result, State};
+use crate::function::{Argument, Form, Function, Picked, Result, State};
 use data::{Column, Paged, Type};
+
+/// An entry of a function with a state.
+pub(super) const fn state(
+    name: &'static str,
+    parameters: &'static str,
+    summary: &'static str,
+    example: (&'static str, &'static str),
+    bind: fn(&[Argument]) -> Result<Box<dyn State>>,
+) -> Function {
+    Function { name, parameters, summary, example, form: Form::State(bind) }
+}
 
 /// A function of a row and the state of its key.
 pub(super) trait Step: Clone + Send + Sync + 'static {

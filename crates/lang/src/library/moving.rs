@@ -6,37 +6,25 @@
 
 use super::cumulative::Rank;
 use super::item::{Reader, Wire, Writer, wire};
-use super::keyed::{Keyed, Step};
+use super::keyed::{Keyed, Step, state};
 use super::settings::{choice, flag, need_number, numbers, setting, whole, window};
 use super::sorted::{Sorted, insert, remove};
 use super::statistic::{self as st, Use};
 use super::summary::Summary;
-use crate::function::{Argument, Form, Function, Result, State};
+use crate::function::{Argument, Function, Result, State};
 use crate::value::Value;
 use data::Type;
 use std::collections::VecDeque;
-
-type Bind = fn(&[Argument]) -> Result<Box<dyn State>>;
-
-const fn moving(
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-    bind: Bind,
-) -> Function {
-    Function { name, parameters, summary, example, form: Form::State(bind) }
-}
 
 const ONE: &str = "X, window, [minPeriods]";
 const TWO: &str = "X, Y, window, [minPeriods]";
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    moving("msum", ONE, "The moving sum.", ("msum(2 1 3 7, 3)", "[,,6,11]"), |a| st::sum(a, Moving::of(a, 1, 2)?)),
-    moving("msum2", ONE, "The moving sum of squares.", ("msum2(2 1 3, 3)", "[,,14]"), |a| {
+    state("msum", ONE, "The moving sum.", ("msum(2 1 3 7, 3)", "[,,6,11]"), |a| st::sum(a, Moving::of(a, 1, 2)?)),
+    state("msum2", ONE, "The moving sum of squares.", ("msum2(2 1 3, 3)", "[,,14]"), |a| {
         st::sum2(a, Moving::of(a, 1, 2)?)
     }),
-    moving(
+    state(
         "mavg",
         ONE,
         "The moving mean; `window` may be a vector of weights, then `minPeriods` means nothing.",
@@ -53,102 +41,102 @@ pub(super) static FUNCTIONS: &[Function] = &[
             _ => st::avg(a, Moving::of(a, 1, 2)?),
         },
     ),
-    moving("mcount", ONE, "The moving number of values.", ("mcount([1,2,,5], 3)", "[1,2,2,2]"), |a| {
+    state("mcount", ONE, "The moving number of values.", ("mcount([1,2,,5], 3)", "[1,2,2,2]"), |a| {
         st::count(a, Moving::of(a, 1, 2)?.at_once(0))
     }),
-    moving("mmin", ONE, "The moving minimum.", ("mmin(2 1 3 7, 3)", "[,,1,1]"), |a| st::min(a, Moving::of(a, 1, 2)?)),
-    moving("mmax", ONE, "The moving maximum.", ("mmax(2 1 3 7, 3)", "[,,3,7]"), |a| st::max(a, Moving::of(a, 1, 2)?)),
-    moving("mprod", ONE, "The moving product.", ("mprod(2 1 3 7, 3)", "[,,6,21]"), |a| {
+    state("mmin", ONE, "The moving minimum.", ("mmin(2 1 3 7, 3)", "[,,1,1]"), |a| st::min(a, Moving::of(a, 1, 2)?)),
+    state("mmax", ONE, "The moving maximum.", ("mmax(2 1 3 7, 3)", "[,,3,7]"), |a| st::max(a, Moving::of(a, 1, 2)?)),
+    state("mprod", ONE, "The moving product.", ("mprod(2 1 3 7, 3)", "[,,6,21]"), |a| {
         st::prod(a, Moving::of(a, 1, 2)?)
     }),
-    moving("mstd", ONE, "The moving sample standard deviation.", ("mstd(4 3 2, 3)", "[,,1]"), |a| {
+    state("mstd", ONE, "The moving sample standard deviation.", ("mstd(4 3 2, 3)", "[,,1]"), |a| {
         st::std(a, Moving::of(a, 1, 2)?)
     }),
-    moving("mstdp", ONE, "The moving population standard deviation.", ("mstdp(2 4, 2)", "[,1]"), |a| {
+    state("mstdp", ONE, "The moving population standard deviation.", ("mstdp(2 4, 2)", "[,1]"), |a| {
         st::stdp(a, Moving::of(a, 1, 2)?)
     }),
-    moving("mvar", ONE, "The moving sample variance.", ("mvar(1 2 3 4, 3)", "[,,1,1]"), |a| {
+    state("mvar", ONE, "The moving sample variance.", ("mvar(1 2 3 4, 3)", "[,,1,1]"), |a| {
         st::var(a, Moving::of(a, 1, 2)?)
     }),
-    moving("mvarp", ONE, "The moving population variance.", ("mvarp(2 4, 2)", "[,1]"), |a| {
+    state("mvarp", ONE, "The moving population variance.", ("mvarp(2 4, 2)", "[,1]"), |a| {
         st::varp(a, Moving::of(a, 1, 2)?)
     }),
-    moving("mfirst", ONE, "The first row's value in the window.", ("mfirst(2 1 3 7, 3)", "[,,2,1]"), |a| {
+    state("mfirst", ONE, "The first row's value in the window.", ("mfirst(2 1 3 7, 3)", "[,,2,1]"), |a| {
         st::first(a, Moving::of(a, 1, 2)?.also_empty())
     }),
-    moving("mlast", ONE, "The last row's value in the window.", ("mlast(2 1 3 7, 3)", "[,,3,7]"), |a| {
+    state("mlast", ONE, "The last row's value in the window.", ("mlast(2 1 3 7, 3)", "[,,3,7]"), |a| {
         st::last(a, Moving::of(a, 1, 2)?.also_empty())
     }),
-    moving(
+    state(
         "mfirstNot",
         "X, window, [k], [minPeriods=1]",
         "The first value in the window that is neither NULL nor `k`.",
         ("mfirstNot([,2,,4,5], 2)", "[,2,2,4,4]"),
         |a| st::moving_first_not(a, Moving::with_periods(a, 1, 2, 3)?.at_once(1)),
     ),
-    moving(
+    state(
         "mlastNot",
         "X, window, [k], [minPeriods=1]",
         "The last value in the window that is neither NULL nor `k`.",
         ("mlastNot([,2,,4,5], 2)", "[,2,2,4,5]"),
         |a| st::moving_last_not(a, Moving::with_periods(a, 1, 2, 3)?.at_once(1)),
     ),
-    moving(
+    state(
         "mifirstNot",
         ONE,
         "The place in the window of its first value, -1 for none.",
         ("mifirstNot([,,2,3], 3)", "[,,2,1]"),
         |a| st::ifirst_not(a, Moving::of(a, 1, 2)?.also_empty()),
     ),
-    moving(
+    state(
         "milastNot",
         ONE,
         "The place in the window of its last value, -1 for none.",
         ("milastNot([1,,2,], 3)", "[,,2,1]"),
         |a| st::ilast_not(a, Moving::of(a, 1, 2)?.also_empty()),
     ),
-    moving("mimin", ONE, "The first place in the window of its minimum.", ("mimin(2 1 3 7, 3)", "[,,1,0]"), |a| {
+    state("mimin", ONE, "The first place in the window of its minimum.", ("mimin(2 1 3 7, 3)", "[,,1,0]"), |a| {
         st::imin(a, Moving::of(a, 1, 2)?)
     }),
-    moving("mimax", ONE, "The first place in the window of its maximum.", ("mimax(2 1 3 7, 3)", "[,,2,2]"), |a| {
+    state("mimax", ONE, "The first place in the window of its maximum.", ("mimax(2 1 3 7, 3)", "[,,2,2]"), |a| {
         st::imax(a, Moving::of(a, 1, 2)?)
     }),
-    moving("miminLast", ONE, "The last place in the window of its minimum.", ("miminLast(3 2 2, 3)", "[,,2]"), |a| {
+    state("miminLast", ONE, "The last place in the window of its minimum.", ("miminLast(3 2 2, 3)", "[,,2]"), |a| {
         st::imin_last(a, Moving::of(a, 1, 2)?)
     }),
-    moving("mimaxLast", ONE, "The last place in the window of its maximum.", ("mimaxLast(3 2 3, 3)", "[,,2]"), |a| {
+    state("mimaxLast", ONE, "The last place in the window of its maximum.", ("mimaxLast(3 2 3, 3)", "[,,2]"), |a| {
         st::imax_last(a, Moving::of(a, 1, 2)?)
     }),
-    moving("mmed", ONE, "The moving median.", ("mmed(2 1 3 7, 3)", "[,,2,3]"), |a| st::med(a, Moving::of(a, 1, 2)?)),
-    moving(
+    state("mmed", ONE, "The moving median.", ("mmed(2 1 3 7, 3)", "[,,2,3]"), |a| st::med(a, Moving::of(a, 1, 2)?)),
+    state(
         "mpercentile",
         "X, percent, window, [interpolation=`linear], [minPeriods]",
         "The moving percentile.",
         ("mpercentile(2 1 3 7, 50, 3)", "[,,2,3]"),
         |a| st::percentile(a, Moving::with_periods(a, 2, 2, 4)?, 3, 100.0),
     ),
-    moving(
+    state(
         "mmad",
         "X, window, [useMedian=false], [minPeriods]",
         "The moving mean absolute deviation, or the median one.",
         ("mmad(85 90 95, 2)", "[,2.5,2.5]"),
         |a| st::mad(a, Moving::with_periods(a, 1, 2, 3)?, 2),
     ),
-    moving(
+    state(
         "mskew",
         "X, window, [biased=true], [minPeriods]",
         "The moving skewness.",
         ("mskew(1 2 3, 3)", "[,,0]"),
         |a| st::skew(a, Moving::with_periods(a, 1, 2, 3)?, 2),
     ),
-    moving(
+    state(
         "mkurtosis",
         "X, window, [biased=true], [minPeriods]",
         "The moving kurtosis, 3 for a normal distribution.",
         ("mkurtosis(1 3 1 3, 4)", "[,,,1]"),
         |a| st::kurtosis(a, Moving::with_periods(a, 1, 2, 3)?, 2),
     ),
-    moving(
+    state(
         "mrank",
         "X, ascending, window, [ignoreNA=true], [tiesMethod=`min], [percent=false], [minPeriods]",
         "The rank of a value in its window, from 0.",
@@ -166,26 +154,26 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(Keyed::state(MovingRank { rank, when }, ty))
         },
     ),
-    moving("mcovar", TWO, "The moving sample covariance.", ("mcovar(1 2 3, 2 4 6, 3)", "[,,2]"), |a| {
+    state("mcovar", TWO, "The moving sample covariance.", ("mcovar(1 2 3, 2 4 6, 3)", "[,,2]"), |a| {
         st::covar(a, Moving::of(a, 2, 2)?)
     }),
-    moving("mcovarp", TWO, "The moving population covariance.", ("mcovarp(1 3, 2 6, 2)", "[,2]"), |a| {
+    state("mcovarp", TWO, "The moving population covariance.", ("mcovarp(1 3, 2 6, 2)", "[,2]"), |a| {
         st::covarp(a, Moving::of(a, 2, 2)?)
     }),
-    moving("mcorr", TWO, "The moving correlation.", ("mcorr(1 2 3, 2 4 6, 3)", "[,,1]"), |a| {
+    state("mcorr", TWO, "The moving correlation.", ("mcorr(1 2 3, 2 4 6, 3)", "[,,1]"), |a| {
         st::corr(a, Moving::of(a, 2, 2)?)
     }),
-    moving(
+    state(
         "mbeta",
         "Y, X, window, [minPeriods]",
         "The moving slope of Y on X.",
         ("mbeta(2 4 6, 1 2 3, 3)", "[,,2]"),
         |a| st::beta(a, Moving::of(a, 2, 2)?),
     ),
-    moving("mwsum", TWO, "The moving sum of X weighted by Y.", ("mwsum(2 1 3, 1 0.5 1, 3)", "[,,5.5]"), |a| {
+    state("mwsum", TWO, "The moving sum of X weighted by Y.", ("mwsum(2 1 3, 1 0.5 1, 3)", "[,,5.5]"), |a| {
         st::wsum(a, Moving::of(a, 2, 2)?)
     }),
-    moving("mwavg", TWO, "The moving mean of X weighted by Y.", ("mwavg(1 3, 1 3, 2)", "[,2.5]"), |a| {
+    state("mwavg", TWO, "The moving mean of X weighted by Y.", ("mwavg(1 3, 1 3, 2)", "[,2.5]"), |a| {
         st::wavg(a, Moving::of(a, 2, 2)?)
     }),
 ];

@@ -1,23 +1,13 @@
 //! Sequence functions: values before and after, and differences to them.
 
 use super::item::{Item, by_class, wire};
-use super::keyed::{Keyed, Step, refuse};
+use super::keyed::{Keyed, Step, refuse, state};
 use super::settings::{need_number, numbers, setting, whole};
 use crate::diagnostic::Diagnostic;
 use crate::function::{Argument, Form, Function, Result, State};
 use crate::value::{Args, Host, Value};
 use data::{Column, Type};
 use std::collections::VecDeque;
-
-const fn state(
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-    bind: fn(&[Argument]) -> Result<Box<dyn State>>,
-) -> Function {
-    Function { name, parameters, summary, example, form: Form::State(bind) }
-}
 
 pub(super) static FUNCTIONS: &[Function] = &[
     state("prev", "X", "The value of the row before.", ("prev(3 9 5)", "[,3,9]"), |args| before(args, 1)),

@@ -1,30 +1,18 @@
 //! Averages of technical analysis. NULLs before the first value are passed over; then a full window is waited for.
 
 use super::item::wire;
-use super::keyed::{Keyed, Several, Step, refuse};
+use super::keyed::{Keyed, Several, Step, refuse, state};
 use super::moving::{Moving, OfRows, Recent, WeightedMean};
 use super::settings::{flag, need_number, number, whole, window};
 use super::statistic;
-use crate::function::{Argument, Form, Function, Result, State};
+use crate::function::{Argument, Function, Result, State};
 use data::Type;
 use std::collections::VecDeque;
 
-type Bind = fn(&[Argument]) -> Result<Box<dyn State>>;
-
-const fn average(
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-    bind: Bind,
-) -> Function {
-    Function { name, parameters, summary, example, form: Form::State(bind) }
-}
-
 pub(super) static FUNCTIONS: &[Function] = &[
-    average("sma", "X, window", "The simple moving average.", ("sma(14 15 18 19, 2)", "[,14.5,16.5,18.5]"), sma),
-    average("wma", "X, window", "The average weighted 1, 2, … `window`.", ("wma(1 4 4, 2)", "[,3,4]"), wma),
-    average(
+    state("sma", "X, window", "The simple moving average.", ("sma(14 15 18 19, 2)", "[,14.5,16.5,18.5]"), sma),
+    state("wma", "X, window", "The average weighted 1, 2, … `window`.", ("wma(1 4 4, 2)", "[,3,4]"), wma),
+    state(
         "ema",
         "X, window, [warmup=false]",
         "The exponential average with 2/(window+1), from the mean of the first window on; `warmup`: from the first value on.",
@@ -35,7 +23,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(cascade(ema, Blend::Plain))
         },
     ),
-    average(
+    state(
         "gema",
         "X, window, alpha",
         "The exponential average with the given factor.",
@@ -48,15 +36,15 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(cascade(Ema { rows: rows(a)?, alpha, warmup: false }, Blend::Plain))
         },
     ),
-    average("wilder", "X, window", "The exponential average with 1/window.", ("wilder(1 3 4, 2)", "[,2,3]"), |a| {
+    state("wilder", "X, window", "The exponential average with 1/window.", ("wilder(1 3 4, 2)", "[,2,3]"), |a| {
         let rows = rows(a)?;
         Ok(cascade(Ema { rows, alpha: 1.0 / rows as f64, warmup: false }, Blend::Plain))
     }),
-    average("dema", "X, window", "The double exponential average.", ("dema(1 3 5, 2)", "[,,5]"), dema),
-    average("tema", "X, window", "The triple exponential average.", ("tema(1 3 5 7, 2)", "[,,,7]"), tema),
-    average("trima", "X, window", "The triangular average.", ("trima(1 2 5, 3)", "[,,2.5]"), trima),
-    average("t3", "X, window, [vfactor=1]", "The T3 average.", ("t3(1 2, 1)", "[1,2]"), t3),
-    average(
+    state("dema", "X, window", "The double exponential average.", ("dema(1 3 5, 2)", "[,,5]"), dema),
+    state("tema", "X, window", "The triple exponential average.", ("tema(1 3 5 7, 2)", "[,,,7]"), tema),
+    state("trima", "X, window", "The triangular average.", ("trima(1 2 5, 3)", "[,,2.5]"), trima),
+    state("t3", "X, window, [vfactor=1]", "The T3 average.", ("t3(1 2, 1)", "[1,2]"), t3),
+    state(
         "ma",
         "X, window, maType",
         "An average by number: 0 sma, 1 ema, 2 wma, 3 dema, 4 tema, 5 trima, 8 t3.",
@@ -75,7 +63,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             _ => refuse("0, 1, 2, 3, 4, 5 or 8 is wanted: function=`ma`, parameter=`maType`"),
         },
     ),
-    average(
+    state(
         "linearTimeTrend",
         "X, window",
         "Intercept and slope of the line through the window's values.",

@@ -5,75 +5,63 @@
 
 use super::cumulative::Rank;
 use super::item::{Item, Reader, Timed, Wire, Writer, by_class, wire};
-use super::keyed::{Keyed, Step, refuse};
+use super::keyed::{Keyed, Step, refuse, state};
 use super::math::duration_in;
 use super::settings::{choice, flag, need_number, setting, whole};
 use super::sorted::{Sorted, insert, remove};
 use super::statistic::{self as st, Use};
 use super::summary::Summary;
-use crate::function::{Argument, Form, Function, Result, State};
+use crate::function::{Argument, Function, Result, State};
 use crate::value::Value;
 use data::Type;
 use std::collections::VecDeque;
-
-type Bind = fn(&[Argument]) -> Result<Box<dyn State>>;
-
-const fn timed(
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-    bind: Bind,
-) -> Function {
-    Function { name, parameters, summary, example, form: Form::State(bind) }
-}
 
 const ONE: &str = "T, X, window";
 const TWO: &str = "T, X, Y, window";
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    timed("tmsum", ONE, "The sum.", ("tmsum(1 1 3 5, 5 2 4 1, 3)", "[5,7,11,5]"), |a| st::sum(&a[1..], over(a, 2)?)),
-    timed("tmsum2", ONE, "The sum of squares.", ("tmsum2(1 1 5, 5 2 4, 3)", "[25,29,16]"), |a| {
+    state("tmsum", ONE, "The sum.", ("tmsum(1 1 3 5, 5 2 4 1, 3)", "[5,7,11,5]"), |a| st::sum(&a[1..], over(a, 2)?)),
+    state("tmsum2", ONE, "The sum of squares.", ("tmsum2(1 1 5, 5 2 4, 3)", "[25,29,16]"), |a| {
         st::sum2(&a[1..], over(a, 2)?)
     }),
-    timed("tmavg", ONE, "The mean.", ("tmavg(1 1 5, 1 4 2, 3)", "[1,2.5,2]"), |a| st::avg(&a[1..], over(a, 2)?)),
-    timed("tmcount", ONE, "How many values.", ("tmcount(1 1 5, [1,4,], 3)", "[1,2,0]"), |a| {
+    state("tmavg", ONE, "The mean.", ("tmavg(1 1 5, 1 4 2, 3)", "[1,2.5,2]"), |a| st::avg(&a[1..], over(a, 2)?)),
+    state("tmcount", ONE, "How many values.", ("tmcount(1 1 5, [1,4,], 3)", "[1,2,0]"), |a| {
         st::count(&a[1..], over(a, 2)?.also_empty())
     }),
-    timed("tmprod", ONE, "The product.", ("tmprod(1 1 5, 5 2 4, 3)", "[5,10,4]"), |a| st::prod(&a[1..], over(a, 2)?)),
-    timed("tmmin", ONE, "The minimum.", ("tmmin(1 1 5, 5 2 4, 3)", "[5,2,4]"), |a| st::min(&a[1..], over(a, 2)?)),
-    timed("tmmax", ONE, "The maximum.", ("tmmax(1 1 5, 5 2 4, 3)", "[5,5,4]"), |a| st::max(&a[1..], over(a, 2)?)),
-    timed("tmvar", ONE, "The sample variance.", ("tmvar(1 1 5, 5 2 4, 3)", "[,4.5,]"), |a| {
+    state("tmprod", ONE, "The product.", ("tmprod(1 1 5, 5 2 4, 3)", "[5,10,4]"), |a| st::prod(&a[1..], over(a, 2)?)),
+    state("tmmin", ONE, "The minimum.", ("tmmin(1 1 5, 5 2 4, 3)", "[5,2,4]"), |a| st::min(&a[1..], over(a, 2)?)),
+    state("tmmax", ONE, "The maximum.", ("tmmax(1 1 5, 5 2 4, 3)", "[5,5,4]"), |a| st::max(&a[1..], over(a, 2)?)),
+    state("tmvar", ONE, "The sample variance.", ("tmvar(1 1 5, 5 2 4, 3)", "[,4.5,]"), |a| {
         st::var(&a[1..], over(a, 2)?)
     }),
-    timed("tmvarp", ONE, "The population variance.", ("tmvarp(1 1 5, 5 2 4, 3)", "[0,2.25,0]"), |a| {
+    state("tmvarp", ONE, "The population variance.", ("tmvarp(1 1 5, 5 2 4, 3)", "[0,2.25,0]"), |a| {
         st::varp(&a[1..], over(a, 2)?)
     }),
-    timed("tmstd", ONE, "The sample standard deviation.", ("tmstd(1 1 5, 4 4 4, 3)", "[,0,]"), |a| {
+    state("tmstd", ONE, "The sample standard deviation.", ("tmstd(1 1 5, 4 4 4, 3)", "[,0,]"), |a| {
         st::std(&a[1..], over(a, 2)?)
     }),
-    timed("tmstdp", ONE, "The population standard deviation.", ("tmstdp(1 1 5, 5 2 4, 3)", "[0,1.5,0]"), |a| {
+    state("tmstdp", ONE, "The population standard deviation.", ("tmstdp(1 1 5, 5 2 4, 3)", "[0,1.5,0]"), |a| {
         st::stdp(&a[1..], over(a, 2)?)
     }),
-    timed("tmskew", ONE, "The skewness.", ("tmskew(1 1 5, 5 2 4, 3)", "[,0,]"), |a| st::skew(&a[1..], over(a, 2)?, 9)),
-    timed("tmkurtosis", ONE, "The kurtosis.", ("tmkurtosis(1 1 2, 1 2 3, 3)", "[,,1.5]"), |a| {
+    state("tmskew", ONE, "The skewness.", ("tmskew(1 1 5, 5 2 4, 3)", "[,0,]"), |a| st::skew(&a[1..], over(a, 2)?, 9)),
+    state("tmkurtosis", ONE, "The kurtosis.", ("tmkurtosis(1 1 2, 1 2 3, 3)", "[,,1.5]"), |a| {
         st::kurtosis(&a[1..], over(a, 2)?, 9)
     }),
-    timed("tmfirst", ONE, "The first row's value, NULL or not.", ("tmfirst(1 1 5, 5 2 4, 3)", "[5,5,4]"), |a| {
+    state("tmfirst", ONE, "The first row's value, NULL or not.", ("tmfirst(1 1 5, 5 2 4, 3)", "[5,5,4]"), |a| {
         st::first(&a[1..], over(a, 2)?.also_empty())
     }),
-    timed("tmlast", ONE, "The last row's value, NULL or not.", ("tmlast(1 1 5, 5 2 4, 3)", "[5,2,4]"), |a| {
+    state("tmlast", ONE, "The last row's value, NULL or not.", ("tmlast(1 1 5, 5 2 4, 3)", "[5,2,4]"), |a| {
         st::last(&a[1..], over(a, 2)?.also_empty())
     }),
-    timed("tmmed", ONE, "The median.", ("tmmed(1 1 5, 5 2 4, 3)", "[5,3.5,4]"), |a| st::med(&a[1..], over(a, 2)?)),
-    timed(
+    state("tmmed", ONE, "The median.", ("tmmed(1 1 5, 5 2 4, 3)", "[5,3.5,4]"), |a| st::med(&a[1..], over(a, 2)?)),
+    state(
         "tmpercentile",
         "T, X, percent, window, [interpolation=`linear]",
         "The percentile.",
         ("tmpercentile(1 1 5, 5 2 4, 50, 3)", "[5,3.5,4]"),
         |a| st::percentile(&a[1..], over(a, 3)?, 3, 100.0),
     ),
-    timed(
+    state(
         "tmrank",
         "T, X, ascending, window, [ignoreNA=true], [tiesMethod=`min], [percent=false]",
         "The rank of a value, from 0.",
@@ -90,25 +78,25 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(Keyed::state(TimedRank { rank, span: over(a, 3)?.span }, ty))
         },
     ),
-    timed("tmcovar", TWO, "The sample covariance.", ("tmcovar(1 1 5, 1 2 3, 2 4 6, 3)", "[,1,]"), |a| {
+    state("tmcovar", TWO, "The sample covariance.", ("tmcovar(1 1 5, 1 2 3, 2 4 6, 3)", "[,1,]"), |a| {
         st::covar(&a[1..], over(a, 3)?)
     }),
-    timed("tmcovarp", TWO, "The population covariance.", ("tmcovarp(1 1 5, 1 3 5, 2 6 1, 3)", "[0,2,0]"), |a| {
+    state("tmcovarp", TWO, "The population covariance.", ("tmcovarp(1 1 5, 1 3 5, 2 6 1, 3)", "[0,2,0]"), |a| {
         st::covarp(&a[1..], over(a, 3)?)
     }),
-    timed("tmcorr", TWO, "The correlation.", ("tmcorr(1 1 5, 1 2 3, 2 4 6, 3)", "[,1,]"), |a| {
+    state("tmcorr", TWO, "The correlation.", ("tmcorr(1 1 5, 1 2 3, 2 4 6, 3)", "[,1,]"), |a| {
         st::corr(&a[1..], over(a, 3)?)
     }),
-    timed("tmbeta", "T, Y, X, window", "The slope of Y on X.", ("tmbeta(1 1 5, 2 4 6, 1 2 3, 3)", "[,2,]"), |a| {
+    state("tmbeta", "T, Y, X, window", "The slope of Y on X.", ("tmbeta(1 1 5, 2 4 6, 1 2 3, 3)", "[,2,]"), |a| {
         st::beta(&a[1..], over(a, 3)?)
     }),
-    timed("tmwsum", TWO, "The sum of X weighted by Y.", ("tmwsum(1 1 5, 1 2 3, 4 5 6, 3)", "[4,14,18]"), |a| {
+    state("tmwsum", TWO, "The sum of X weighted by Y.", ("tmwsum(1 1 5, 1 2 3, 4 5 6, 3)", "[4,14,18]"), |a| {
         st::wsum(&a[1..], over(a, 3)?)
     }),
-    timed("tmwavg", TWO, "The mean of X weighted by Y.", ("tmwavg(1 1 5, 1 3 3, 1 3 6, 3)", "[1,2.5,3]"), |a| {
+    state("tmwavg", TWO, "The mean of X weighted by Y.", ("tmwavg(1 1 5, 1 3 3, 1 3 6, 3)", "[1,2.5,3]"), |a| {
         st::wavg(&a[1..], over(a, 3)?)
     }),
-    timed(
+    state(
         "tmove",
         ONE,
         "X at the time `window` before, or at the nearest time before that.",

@@ -4,28 +4,16 @@
 //! whose S is NULL are none of them; a row whose value is NULL takes its place and counts for nothing.
 
 use super::item::{Input, Item, Reader, Timed, Visit, Vocabulary, Wire, Writer};
-use super::keyed::{Keyed, Step, refuse};
+use super::keyed::{Keyed, Step, refuse, state};
 use super::settings::{choice, flag, number, whole, window};
 use super::sorted::Sorted;
 use super::statistic::{self as st, Use};
 use super::summary::Summary;
 use super::time_moving::span;
 use crate::diagnostic::Diagnostic;
-use crate::function::{Argument, Form, Function, Picked, Result, State};
+use crate::function::{Argument, Function, Picked, Result, State};
 use data::{Column, Type};
 use std::collections::VecDeque;
-
-type Bind = fn(&[Argument]) -> Result<Box<dyn State>>;
-
-const fn top(
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-    bind: Bind,
-) -> Function {
-    Function { name, parameters, summary, example, form: Form::State(bind) }
-}
 
 /// Three functions of each statistic: `m…TopN` over the last rows, `cum…TopN` over all so far, `tm…TopN` over a stretch of
 /// time. Where `tiesMethod` is left out, of two equal rows the newer one comes first; of a moving one, what is written here.
@@ -38,21 +26,21 @@ macro_rules! families {
     ) => {
         pub(super) static FUNCTIONS: &[Function] = &[
             $(
-                top(
+                state(
                     concat!("m", $one, "TopN"),
                     "X, S, window, top, [ascending=true], [tiesMethod]",
                     concat!($one_what, " of the `top` rows of the last `window` that come first by S."),
                     (concat!("m", $one, "TopN(1 5 3 4, 4 1 2 3, 4, 3)"), $one_shown),
                     |a| $one_of(a, Order::moving(a, 2, Ties::$one_ties)?),
                 ),
-                top(
+                state(
                     concat!("cum", $one, "TopN"),
                     "X, S, top, [ascending=true], [tiesMethod=`latest]",
                     concat!($one_what, " of the `top` rows so far that come first by S."),
                     (concat!("cum", $one, "TopN(1 5 3 4, 4 1 2 3, 3)"), $one_shown),
                     |a| $one_of(a, Order::running(a, 2)?),
                 ),
-                top(
+                state(
                     concat!("tm", $one, "TopN"),
                     "T, X, S, window, top, [ascending=true], [tiesMethod=`latest]",
                     concat!($one_what, " of the `top` rows, or the part `top` of the rows, within `window` that come first by S."),
@@ -61,21 +49,21 @@ macro_rules! families {
                 ),
             )*
             $(
-                top(
+                state(
                     concat!("m", $two, "TopN"),
                     "X, Y, S, window, top, [ascending=true], [tiesMethod]",
                     concat!($two_what, " of the `top` rows of the last `window` that come first by S."),
                     (concat!("m", $two, "TopN(1 5 3 4, 2 6 7 1, 4 1 2 3, 4, 3)"), $two_shown),
                     |a| $two_of(a, Order::moving(a, 3, Ties::$two_ties)?),
                 ),
-                top(
+                state(
                     concat!("cum", $two, "TopN"),
                     "X, Y, S, top, [ascending=true], [tiesMethod=`latest]",
                     concat!($two_what, " of the `top` rows so far that come first by S."),
                     (concat!("cum", $two, "TopN(1 5 3 4, 2 6 7 1, 4 1 2 3, 3)"), $two_shown),
                     |a| $two_of(a, Order::running(a, 3)?),
                 ),
-                top(
+                state(
                     concat!("tm", $two, "TopN"),
                     "T, X, Y, S, window, top, [ascending=true], [tiesMethod=`latest]",
                     concat!($two_what, " of the `top` rows, or the part `top` of the rows, within `window` that come first by S."),
@@ -107,13 +95,13 @@ families! {
         "wsum" st::wsum, Oldest, "The sum of X weighted by Y": "[2,32,53,55]";
     }
     else {
-        top(
+        state(
             "mpercentileTopN",
             "X, S, percent, window, top, [interpolation=`linear], [ascending=true], [tiesMethod=`latest]",
             "The percentile of the `top` rows of the last `window` that come first by S.",
             ("mpercentileTopN(1 5 3 4, 4 1 2 3, 50, 4, 3)", "[1,3,3,4]"),
             |a| {
-                let order = Order { span: Some(window(a, 3, 1)? as i64), ..Order::of(a, 4, 6, Ties::Latest)? };
+                let order = Order { span: Some(window(a, 3, 1)? as i64), ..Order::of(a, Top::rows(a, 4)?, 6, Ties::Latest)? };
                 let interpolation = a.get(5).cloned().unwrap_or_else(Argument::left_out);
                 st::percentile(&[a[0].clone(), a[2].clone(), interpolation], order, 2, 100.0)
             }
@@ -146,6 +134,15 @@ enum Top {
     Part(f64),
 }
 
+impl Top {
+    fn rows(args: &[Argument], place: usize) -> Result<Top> {
+        match whole(args, place, "top")? {
+            Some(top @ 1..) => Ok(Top::Rows(top as usize)),
+            _ => refuse("a whole number above 0 is wanted: parameter=`top`"),
+        }
+    }
+}
+
 /// Use as a TopN function: which rows the window has, how they are sorted, and how many of them count.
 #[derive(Debug, Clone)]
 struct Order {
@@ -159,41 +156,32 @@ struct Order {
 
 impl Order {
     fn moving(args: &[Argument], place: usize, ties: Ties) -> Result<Order> {
-        Ok(Order { span: Some(window(args, place, 1)? as i64), ..Order::of(args, place + 1, place + 2, ties)? })
+        let span = Some(window(args, place, 1)? as i64);
+        Ok(Order { span, ..Order::of(args, Top::rows(args, place + 1)?, place + 2, ties)? })
     }
 
     fn running(args: &[Argument], place: usize) -> Result<Order> {
-        Order::of(args, place, place + 1, Ties::Latest)
+        Order::of(args, Top::rows(args, place)?, place + 1, Ties::Latest)
     }
 
     fn timed(args: &[Argument], place: usize) -> Result<Order> {
+        let top = match number(args, place + 1, "top")? {
+            Some(part) if 0.0 < part && part < 1.0 => Top::Part(part),
+            _ => Top::rows(args, place + 1)?,
+        };
         let span = Some(span(args, place)?);
-        let part = number(args, place + 1, "top")?.filter(|part| 0.0 < *part && *part < 1.0);
-        let whole = Argument::constant(crate::Value::Scalar(Type::Int, 1.into()));
-        Ok(match part {
-            None => Order { span, is_timed: true, ..Order::of(args, place + 1, place + 2, Ties::Latest)? },
-            Some(part) => {
-                let mut args = args.to_vec();
-                args[place + 1] = whole;
-                let order = Order::of(&args, place + 1, place + 2, Ties::Latest)?;
-                Order { span, is_timed: true, top: Top::Part(part), ..order }
-            }
-        })
+        Ok(Order { span, is_timed: true, ..Order::of(args, top, place + 2, Ties::Latest)? })
     }
 
-    /// With `top` at one place, `ascending` and `tiesMethod` from another on.
-    fn of(args: &[Argument], top: usize, ascending: usize, ties: Ties) -> Result<Order> {
-        let top = match whole(args, top, "top")? {
-            Some(top @ 1..) => Top::Rows(top as usize),
-            _ => return refuse("a whole number above 0 is wanted: parameter=`top`"),
-        };
-        let ties = match choice(args, ascending + 1, "tiesMethod", &["oldest", "latest", "all"])? {
+    /// Over all rows so far, with `ascending` and `tiesMethod` from a place on.
+    fn of(args: &[Argument], top: Top, place: usize, ties: Ties) -> Result<Order> {
+        let ties = match choice(args, place + 1, "tiesMethod", &["oldest", "latest", "all"])? {
             None => ties,
             Some(0) => Ties::Oldest,
             Some(1) => Ties::Latest,
             Some(_) => Ties::All,
         };
-        Ok(Order { span: None, is_timed: false, top, ascending: flag(args, ascending, "ascending", true)?, ties })
+        Ok(Order { span: None, is_timed: false, top, ascending: flag(args, place, "ascending", true)?, ties })
     }
 
     /// Takes a row into the window, and those out of it that have left.
