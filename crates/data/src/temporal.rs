@@ -43,7 +43,7 @@ fn push(ty: Type, value: i64, dash: char, out: &mut String) {
     match ty {
         Type::Date => push_date(value, dash, out),
         Type::Month => {
-            push_year(value.div_euclid(12), out);
+            push_digits(value.div_euclid(12), 4, out);
             push_after(dash, value.rem_euclid(12) + 1, 2, out);
             out.push_str(if dash == '.' { "M" } else { "" });
         }
@@ -75,16 +75,9 @@ fn push_date(days: i64, dash: char, out: &mut String) {
         out.push_str("day ");
         return out.push_str(&days.to_string());
     };
-    push_year(year as i64, out);
+    push_digits(year as i64, 4, out);
     push_after(dash, month as i64, 2, out);
     push_after(dash, day as i64, 2, out);
-}
-
-fn push_year(year: i64, out: &mut String) {
-    match year {
-        0.. => push_digits(year, 4, out),
-        _ => out.push_str(&format!("{year:04}")),
-    }
 }
 
 fn push_clock(seconds: i64, out: &mut String) {
