@@ -166,7 +166,7 @@ fn a_slow_reader_gets_what_it_chose() {
     assert_eq!(shown(&wait(patient.next()).expect("news")), "a0 a1");
     let mut newest = read(&running, wanted(Slow::DropOldest)).expect("a subscription");
     let news = wait(newest.next()).expect("news");
-    assert_eq!((shown(&news), news.missed, news.next), ("a7 a8".into(), 7, 9));
+    assert_eq!((shown(&news), news.missed, news.from, news.next), ("a7 a8".into(), 7, 7, 9));
     let mut ended = read(&running, wanted(Slow::Disconnect)).expect("a subscription");
     let failure = wait(ended.next()).expect_err("too slow");
     assert!(failure.to_string().contains("go on from=`0`") && failure.kind() == Kind::Unavailable, "{failure}");

@@ -4,8 +4,10 @@
 //! to [`query::Session`]. See decision 0010.
 
 mod appending;
+mod clients;
 pub mod flight;
 pub mod http;
+mod hub;
 pub mod pg;
 mod readers;
 mod scripts;
@@ -25,14 +27,14 @@ use connect::ArrowRows;
 use env::Kind;
 use futures::{Stream, StreamExt};
 use graph::{FullName, NameKind};
-use readers::{Place, Readers};
+use readers::Readers;
 use scripts::Scripts;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use subscription::{Subscription, Wanted};
+use subscription::{Place, Subscription, Wanted};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;

@@ -2,12 +2,13 @@
 //!
 //! The table keeps its rows anyway, so a reader that stops reading costs nothing but its place.
 
-use super::readers::{Hub, Part, Place, Told};
+use super::hub::{Hub, Part, Told};
 use crate::failure::Failure;
 use bytes::Bytes;
 use data::Batch;
 use env::Kind;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use stream::{Cursor, Start, Table};
@@ -95,7 +96,7 @@ impl Default for Wanted {
 pub struct News {
     /// The era of the offsets.
     pub era: u64,
-    /// The offset that the reader was at.
+    /// The offset of the first row, if the filter leaves it in.
     pub from: u64,
     /// The offset to go on from.
     pub next: u64,
@@ -107,6 +108,28 @@ pub struct News {
 
 /// Tells whether a table has not been dropped.
 pub(super) type IsThere = Box<dyn Fn(&Arc<Table>) -> bool + Send + Sync>;
+
+/// Where a reader is, for whoever looks on.
+#[derive(Debug)]
+pub struct Place {
+    /// Its table.
+    pub table: Arc<Table>,
+    /// What happens when it is too slow.
+    pub slow: Slow,
+    /// Which rows it wants.
+    pub filter: Option<String>,
+    /// The offset of the next row it reads.
+    pub offset: AtomicU64,
+    /// Rows that were passed over so far.
+    pub missed: AtomicU64,
+}
+
+impl Place {
+    /// How many rows it is behind.
+    pub fn lag(&self) -> u64 {
+        self.table.end().saturating_sub(self.offset.load(Relaxed))
+    }
+}
 
 /// A reader of one table.
 pub struct Subscription {
@@ -135,7 +158,13 @@ impl Subscription {
             (Start::At(offset), Some(era)) => Cursor::resume(table.clone(), era, offset)?,
             (start, _) => Cursor::new(table.clone(), start)?,
         };
-        let place = Arc::new(Place::new(table.clone(), &wanted, cursor.offset()));
+        let place = Arc::new(Place {
+            table: table.clone(),
+            slow: wanted.slow,
+            filter: wanted.filter.clone(),
+            offset: AtomicU64::new(cursor.offset()),
+            missed: AtomicU64::new(0),
+        });
         let (told, end_then) = (hub.told(), table.end());
         Ok(Subscription { place, hub, told, end_then, cursor, wanted, filter, is_there, missed: 0 })
     }
@@ -195,16 +224,15 @@ impl Subscription {
 
     /// The next rows before this offset; `read` are the last of them, with their era and first offset, if somebody has them.
     fn read(&mut self, end: u64, read: Option<(u64, u64, Batch)>) -> Result<Option<News>, Failure> {
-        let from = self.offset();
         self.keep_up(end)?;
-        let (place, rows_max) = ((self.era(), self.offset()), self.wanted.rows_max.max(1));
+        let (era, from, rows_max) = (self.era(), self.offset(), self.wanted.rows_max.max(1));
         let rows = match read {
-            Some((era, first, rows)) if (era, first) == place && rows.rows() <= rows_max => {
+            Some((of, first, rows)) if (of, first) == (era, from) && rows.rows() <= rows_max => {
                 self.cursor.pass(&rows);
                 Some(rows)
             }
-            _ if end <= self.offset() => None,
-            _ => self.cursor.next(rows_max.min((end - self.offset()) as usize))?,
+            _ if end <= from => None,
+            _ => self.cursor.next(rows_max.min((end - from) as usize))?,
         };
         self.place.offset.store(self.offset(), Relaxed);
         let Some(rows) = rows else { return Ok(None) };
@@ -212,7 +240,7 @@ impl Subscription {
             Some(filter) => filter.apply(&rows)?,
             None => rows,
         };
-        Ok(Some(News { era: self.era(), from, next: self.offset(), missed: std::mem::take(&mut self.missed), rows }))
+        Ok(Some(News { era, from, next: self.offset(), missed: std::mem::take(&mut self.missed), rows }))
     }
 
     /// Does what the policy says if it is too far behind this offset.

@@ -17,13 +17,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
-use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
+use tokio::net::TcpStream;
 use tower::ServiceExt;
-
-/// How long nobody is let in after the system had no room for one more.
-const NO_ROOM: Duration = Duration::from_secs(1);
 
 /// Has the connection that a request came over go aside; there is one with each request of HTTP/1.
 #[derive(Debug, Clone, Default)]
@@ -40,28 +35,8 @@ impl Aside {
     }
 }
 
-/// Serves whoever connects until the server stops, and then until all have had their answers.
-pub(super) async fn serve(server: Arc<Server>, listener: TcpListener, router: Router) {
-    let mut open = JoinSet::new();
-    while let Either::Left((client, _)) = select(pin!(listener.accept()), pin!(server.stopped())).await {
-        match client {
-            Ok((socket, _)) => drop(open.spawn(serve_one(server.clone(), socket, router.clone()))),
-            Err(error) => {
-                tracing::warn!(%error, "a client could not connect");
-                tokio::time::sleep(NO_ROOM).await;
-            }
-        }
-        while open.try_join_next().is_some() {}
-    }
-    drop(listener);
-    while open.join_next().await.is_some() {}
-}
-
-async fn serve_one(server: Arc<Server>, socket: TcpStream, router: Router) {
-    // Small answers go out at once: held back until the client acknowledges what came before, each costs it 40 ms.
-    if let Err(error) = socket.set_nodelay(true) {
-        tracing::debug!(%error, "a socket holds small answers back");
-    }
+/// Serves one client.
+pub(super) async fn attend(server: Arc<Server>, socket: TcpStream, router: Router) {
     let aside = Aside::default();
     let asked = aside.clone();
     let answer = router.into_service::<Body>().map_request(move |mut request: hyper::Request<Incoming>| {

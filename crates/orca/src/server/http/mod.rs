@@ -22,7 +22,7 @@ mod subscribe;
 mod tables;
 
 use crate::failure::Failure;
-use crate::server::{Server, flight};
+use crate::server::{Server, clients, flight};
 use crate::tables::AddedTable;
 use axum::Router;
 use axum::extract::State;
@@ -155,5 +155,5 @@ async fn no_such_method(method: Method, uri: Uri) -> Problem {
 /// Serves until the server stops.
 pub(super) async fn serve(server: Arc<Server>, listener: TcpListener) {
     let router = router(server.clone());
-    connections::serve(server, listener, router).await;
+    clients::serve(&server, listener, |socket| connections::attend(server.clone(), socket, router.clone())).await;
 }

@@ -17,7 +17,7 @@ mod startup;
 mod values;
 mod variables;
 
-use crate::server::Server;
+use crate::server::{Server, clients};
 use cancel::Keys;
 use connection::Connection;
 use error::{PgError, Trouble};
@@ -27,7 +27,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
 
 /// How many connections there may be.
 const CONNECTIONS_MAX: usize = 1_000;
@@ -35,34 +34,14 @@ const CONNECTIONS_MAX: usize = 1_000;
 /// How long a client may take to say who it is.
 const STARTUP: Duration = Duration::from_secs(30);
 
-/// How long a listener that cannot accept waits, say for want of files.
-const PAUSE: Duration = Duration::from_millis(50);
-
 /// Serves until the server stops, and those that are busy are done.
 pub(super) async fn serve(server: Arc<Server>, listener: TcpListener) {
-    let (keys, mut clients) = (Arc::new(Keys::default()), JoinSet::new());
-    loop {
-        match select(pin!(server.stopped()), pin!(listener.accept())).await {
-            Either::Left(_) => break,
-            Either::Right((Ok((socket, _)), _)) => {
-                clients.spawn(attend(server.clone(), keys.clone(), socket));
-                // Those that are gone are forgotten.
-                while clients.try_join_next().is_some() {}
-            }
-            Either::Right((Err(error), _)) => {
-                tracing::warn!(%error, "a PostgreSQL client cannot be accepted");
-                tokio::time::sleep(PAUSE).await;
-            }
-        }
-    }
-    drop(listener);
-    while clients.join_next().await.is_some() {}
+    let keys = Arc::new(Keys::default());
+    clients::serve(&server, listener, |socket| attend(server.clone(), keys.clone(), socket)).await;
 }
 
 /// Serves one client.
 async fn attend(server: Arc<Server>, keys: Arc<Keys>, socket: TcpStream) {
-    // Answers are gathered, so none has to wait for more.
-    let _ = socket.set_nodelay(true);
     let (read, write) = socket.into_split();
     let (mut input, mut output) = (Input::new(read), Output::new(write));
     let client = {
