@@ -113,6 +113,24 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(Keyed::state(RunningRank(rank), ty))
         },
     ),
+    state(
+        "cumdenseRank",
+        "X, [ascending=true], [ignoreNA=true], [percent=false], [norm=`max]",
+        "The rank of a value among all different ones so far, from 0; as a part of their number, or with `minmax` of \
+         the greatest rank.",
+        ("cumdenseRank(1 3 2 3 4)", "[0,1,1,2,3]"),
+        |a| {
+            need_number(a, 0)?;
+            let rank = DenseRank {
+                ascending: flag(a, 1, "ascending", true)?,
+                ignore_null: flag(a, 2, "ignoreNA", true)?,
+                percent: flag(a, 3, "percent", false)?,
+                minmax: choice(a, 4, "norm", &["max", "minmax"])? == Some(1),
+            };
+            let ty = if rank.percent { Type::Double } else { Type::Int };
+            Ok(Keyed::state(rank, ty))
+        },
+    ),
 ];
 
 /// Use as a cumulative function.
@@ -255,5 +273,56 @@ impl Step for RunningRank {
             None => key.nulls += 1,
         }
         self.0.of(&key.sorted, key.nulls as usize, value)
+    }
+}
+
+/// How a value ranks among all different ones so far.
+#[derive(Clone)]
+struct DenseRank {
+    /// The smallest first?
+    ascending: bool,
+    /// Does a NULL have no rank, rather than the lowest?
+    ignore_null: bool,
+    /// The part of all that it is at or above, rather than its place?
+    percent: bool,
+    /// As a part from 0 to 1, the greatest rank being 1?
+    minmax: bool,
+}
+
+/// The different values so far, sorted, and whether NULL is one.
+#[derive(Clone, Default)]
+struct Different {
+    sorted: Vec<f64>,
+    null: bool,
+}
+wire!(Different { sorted, null });
+
+impl Step for DenseRank {
+    type In = f64;
+    type Key = Different;
+    type Out = f64;
+    fn step(&self, key: &mut Different, value: Option<f64>) -> Option<f64> {
+        let below = match value {
+            None if self.ignore_null => return None,
+            None => {
+                key.null = true;
+                0
+            }
+            Some(value) => {
+                let place = key.sorted.partition_point(|other| other.order(&value).is_lt());
+                if key.sorted.get(place).is_none_or(|other| other.order(&value).is_ne()) {
+                    key.sorted.insert(place, value);
+                }
+                place + key.null as usize
+            }
+        };
+        let all = key.sorted.len() + key.null as usize;
+        let rank = if self.ascending { below } else { all - 1 - below } as f64;
+        Some(match all {
+            _ if !self.percent => rank,
+            1 => 1.0,
+            _ if self.minmax => rank / (all - 1) as f64,
+            _ => (rank + 1.0) / all as f64,
+        })
     }
 }

@@ -318,6 +318,28 @@ impl Input for (f64, f64) {
     }
 }
 
+/// Several numbers, each of which may be NULL; such a row is never NULL as a whole.
+impl<const N: usize> Input for [Option<f64>; N] {
+    const ARGUMENTS: usize = N;
+
+    /// For arguments that are not picked from, as those of functions with a state.
+    fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl Visit<[Option<f64>; N]>) -> Result<()> {
+        let mut columns = Vec::with_capacity(N);
+        for Picked { column, .. } in &args[..N] {
+            let values = column.to_f64s().ok_or_else(|| mismatch("a number", column.ty()))?;
+            columns.push((values, column.validity()));
+        }
+        for row in 0..args[0].len() {
+            let number = |place: usize| {
+                let (values, nulls) = &columns[place];
+                nulls.is_none_or(|nulls| nulls.is_valid(row)).then(|| values[row])
+            };
+            f.visit(row, Some(std::array::from_fn(number)));
+        }
+        Ok(())
+    }
+}
+
 /// A time and what stands beside it, which may be NULL.
 #[derive(Debug, Clone)]
 pub(super) struct Timed<T> {
@@ -336,6 +358,14 @@ impl<T: Input> Input for Timed<T> {
             f.visit(row, (!column.is_null(row)).then(|| Timed { time: times[row], value }));
         })
     }
+}
+
+/// What the results of a function are gathered in.
+pub(super) trait Gather {
+    /// An empty one with room for this many rows.
+    fn of(rows: usize) -> Self;
+    /// The column of this type.
+    fn column(self, ty: Type, vocabulary: &Vocabulary) -> Result<Column>;
 }
 
 /// A column in the making, in a function's own storage class.
@@ -360,6 +390,56 @@ impl<T: Item> Output<T> {
     /// The column.
     pub fn column(mut self, ty: Type, vocabulary: &Vocabulary) -> Column {
         T::column(ty, self.values, self.valid.finish(), vocabulary)
+    }
+}
+
+impl<T: Item> Gather for Output<T> {
+    fn of(rows: usize) -> Output<T> {
+        Output::of(rows)
+    }
+
+    fn column(self, ty: Type, vocabulary: &Vocabulary) -> Result<Column> {
+        Ok(Output::column(self, ty, vocabulary))
+    }
+}
+
+/// An array-vector column in the making.
+pub(super) struct Lists<T> {
+    offsets: Vec<i32>,
+    elements: Output<T>,
+    valid: NullBufferBuilder,
+    /// Were there more elements than a column can number?
+    too_many: bool,
+}
+
+impl<T: Item> Lists<T> {
+    /// Adds a row's list.
+    pub fn push(&mut self, list: Option<impl Iterator<Item = Option<T>>>) {
+        if self.too_many {
+            return;
+        }
+        self.valid.append(list.is_some());
+        list.into_iter().flatten().for_each(|element| self.elements.push(element));
+        match i32::try_from(self.elements.values.len()) {
+            Ok(end) => self.offsets.push(end),
+            Err(_) => self.too_many = true,
+        }
+    }
+}
+
+impl<T: Item> Gather for Lists<T> {
+    fn of(rows: usize) -> Lists<T> {
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        Lists { offsets, elements: Output::of(rows), valid: NullBufferBuilder::new(rows), too_many: false }
+    }
+
+    fn column(mut self, ty: Type, vocabulary: &Vocabulary) -> Result<Column> {
+        if self.too_many {
+            return Err(Diagnostic::new(format!("more elements than an array vector can hold: most=`{}`", i32::MAX)));
+        }
+        let element = ty.element().expect("lists are an array vector");
+        Ok(Column::of_lists(self.offsets, self.elements.column(element, vocabulary), self.valid.finish()))
     }
 }
 

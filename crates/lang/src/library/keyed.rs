@@ -1,6 +1,6 @@
 //! What all functions with a state by key share: the state of each key in a paged vector, and one loop over the rows.
 
-use super::item::{Input, Item, Output, Vocabulary, Wire};
+use super::item::{Gather, Input, Item, Output, Vocabulary, Wire};
 use crate::diagnostic::Diagnostic;
 use crate::function::{Argument, Form, Function, Picked, Result, State};
 use data::{Column, Paged, Type};
@@ -28,22 +28,45 @@ pub(super) trait Step: Clone + Send + Sync + 'static {
     fn step(&self, key: &mut Self::Key, value: Option<Self::In>) -> Option<Self::Out>;
 }
 
-/// A [`Step`] for each key.
-pub(super) struct Keyed<S: Step> {
+/// A function of a row and the state of its key, whose results are gathered in a way of its own; a [`Step`] gives one
+/// value for each row.
+pub(super) trait Gives: Clone + Send + Sync + 'static {
+    /// What it takes from a row.
+    type In: Input;
+    /// The state of one key; its default is that of a key not seen before.
+    type Key: Clone + Default + Wire + Send + Sync + 'static;
+    /// What its results are gathered in.
+    type Out: Gather;
+    /// Takes a row and adds its result.
+    fn give(&self, key: &mut Self::Key, value: Option<Self::In>, out: &mut Self::Out);
+}
+
+impl<S: Step> Gives for S {
+    type In = S::In;
+    type Key = S::Key;
+    type Out = Output<S::Out>;
+    #[inline(always)]
+    fn give(&self, key: &mut S::Key, value: Option<S::In>, out: &mut Output<S::Out>) {
+        out.push(self.step(key, value));
+    }
+}
+
+/// A [`Step`], or what [`Gives`] lists, for each key.
+pub(super) struct Keyed<S: Gives> {
     step: S,
     ty: Type,
     keys: Paged<S::Key>,
     vocabulary: Vocabulary,
 }
 
-impl<S: Step> Keyed<S> {
+impl<S: Gives> Keyed<S> {
     /// The function as a state of many keys, with results of this type.
     pub fn state(step: S, ty: Type) -> Box<dyn State> {
         Box::new(Keyed { step, ty, keys: Paged::new(), vocabulary: Vocabulary::default() })
     }
 }
 
-impl<S: Step> State for Keyed<S> {
+impl<S: Gives> State for Keyed<S> {
     fn types(&self) -> Vec<Type> {
         vec![self.ty]
     }
@@ -53,12 +76,12 @@ impl<S: Step> State for Keyed<S> {
             self.keys.grow(last as usize + 1, S::Key::default());
         }
         let picked: Vec<Picked> = args.iter().map(|column| Picked { column, rows: None }).collect();
-        let mut output = Output::of(keys.len());
+        let mut output = S::Out::of(keys.len());
         let (step, states) = (&self.step, &mut self.keys);
         S::In::each(&picked, &mut self.vocabulary, |row, value| {
-            output.push(step.step(&mut states[keys[row] as usize], value));
+            step.give(&mut states[keys[row] as usize], value, &mut output);
         })?;
-        Ok(vec![output.column(self.ty, &self.vocabulary)])
+        Ok(vec![output.column(self.ty, &self.vocabulary)?])
     }
 
     fn reset(&mut self, keys: &[u32]) {

@@ -6,6 +6,7 @@ mod aggregate;
 mod call;
 mod cast;
 mod cumulative;
+mod ewm;
 mod item;
 mod keyed;
 mod math;
@@ -46,6 +47,7 @@ static FAMILIES: &[&[Function]] = &[
     cumulative::FUNCTIONS,
     sequence::FUNCTIONS,
     talib::FUNCTIONS,
+    ewm::FUNCTIONS,
     time_moving::FUNCTIONS,
     topn::FUNCTIONS,
     row::FUNCTIONS,

@@ -156,6 +156,10 @@ pub(super) enum JointOf {
     Corr,
     /// Slope of the first on the second.
     Beta,
+    /// Intercept of the first on the second.
+    Intercept,
+    /// Mean squared error of the first on the second.
+    Error,
 }
 
 /// Covariance and its kin.
@@ -215,7 +219,14 @@ impl Summary for Joint {
                 let flat = slot.xx / (n - 1.0) < 1e-12 || slot.yy / (n - 1.0) < 1e-12;
                 (!flat).then(|| slot.xy / (slot.xx.sqrt() * slot.yy.sqrt()))
             }
-            JointOf::Beta => (slot.yy != 0.0).then(|| slot.xy / slot.yy),
+            _ if slot.yy == 0.0 => None,
+            JointOf::Beta => Some(slot.xy / slot.yy),
+            JointOf::Intercept => Some(slot.mean_x - slot.xy / slot.yy * slot.mean_y),
+            JointOf::Error => {
+                let left = slot.xx - slot.xy / slot.yy * slot.xy;
+                // Rounding must not make it negative.
+                Some(if left < 0.0 { 0.0 } else { left / n })
+            }
         }
     }
 }

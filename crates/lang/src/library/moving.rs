@@ -5,8 +5,8 @@
 //! leaves with its row, no error adds up, and each row costs the same.
 
 use super::cumulative::Rank;
-use super::item::{Reader, Wire, Writer, wire};
-use super::keyed::{Keyed, Step, state};
+use super::item::{Item, Lists, Reader, Wire, Writer, by_class, wire};
+use super::keyed::{Gives, Keyed, Several, Step, refuse, state};
 use super::settings::{choice, flag, need_number, numbers, setting, whole, window};
 use super::sorted::{Sorted, insert, remove};
 use super::statistic::{self as st, Use};
@@ -14,7 +14,9 @@ use super::summary::Summary;
 use crate::function::{Argument, Function, Result, State};
 use crate::value::Value;
 use data::Type;
+use std::cmp::Ordering;
 use std::collections::VecDeque;
+use std::marker::PhantomData;
 
 const ONE: &str = "X, window, [minPeriods]";
 const TWO: &str = "X, Y, window, [minPeriods]";
@@ -170,13 +172,79 @@ pub(super) static FUNCTIONS: &[Function] = &[
         ("mbeta(2 4 6, 1 2 3, 3)", "[,,2]"),
         |a| st::beta(a, Moving::of(a, 2, 2)?),
     ),
+    state(
+        "mslr",
+        "Y, X, window, [minPeriods]",
+        "Intercept and slope of the moving line of Y on X.",
+        ("mslr(3 5 7, 1 2 3, 3)", "([,,1],[,,2])"),
+        |a| {
+            let when = Moving::of(a, 2, 2)?;
+            Ok(Box::new(Several(vec![st::intercept(a, when.clone())?, st::beta(a, when)?])))
+        },
+    ),
+    state(
+        "mmse",
+        "Y, X, window, [minPeriods]",
+        "Slope and mean squared error of the moving line of Y on X.",
+        ("mmse(1 3 2, 1 2 3, 3)", "([,,0.5],[,,0.5])"),
+        |a| {
+            let when = Moving::of(a, 2, 2)?;
+            Ok(Box::new(Several(vec![st::beta(a, when.clone())?, st::error(a, when)?])))
+        },
+    ),
     state("mwsum", TWO, "The moving sum of X weighted by Y.", ("mwsum(2 1 3, 1 0.5 1, 3)", "[,,5.5]"), |a| {
         st::wsum(a, Moving::of(a, 2, 2)?)
     }),
     state("mwavg", TWO, "The moving mean of X weighted by Y.", ("mwavg(1 3, 1 3, 2)", "[,2.5]"), |a| {
         st::wavg(a, Moving::of(a, 2, 2)?)
     }),
+    state(
+        "mTopRange",
+        ONE,
+        "How many rows in a row before, within the window, have a smaller value; NULL is the smallest.",
+        ("mTopRange(3 1 2 5 4, 3)", "[,,1,2,0]"),
+        |a| range(a, Ordering::Greater),
+    ),
+    state(
+        "mLowRange",
+        ONE,
+        "How many rows in a row before, within the window, have a greater value; NULL is the smallest.",
+        ("mLowRange(3 4 2 1 5, 3)", "[,,2,2,0]"),
+        |a| range(a, Ordering::Less),
+    ),
+    state(
+        "mmaxPositiveStreak",
+        "X, window",
+        "The greatest sum of positive values that follow one another in the window.",
+        ("mmaxPositiveStreak(1 -1 1 10 3, 3)", "[,,1,11,14]"),
+        |a| st::best_streak(a, Moving::of(a, 1, 2)?),
+    ),
+    state(
+        "movingWindowData",
+        "X, window, [fixed=false]",
+        "The values in the window, as an array vector; `fixed`: always as many as the window has, with NULLs before the \
+         first.",
+        ("movingWindowData(1 2 3, 2)", "[[1],[1,2],[2,3]]"),
+        |a| {
+            let (rows, fixed, ty) = (window(a, 1, 2)?, flag(a, 2, "fixed", false)?, a[0].ty);
+            let array = array_of(ty)?;
+            by_class!(ty, T => Ok(Keyed::state(WindowData::<T> { rows, fixed, class: PhantomData }, array)))
+        },
+    ),
 ];
+
+/// The array-vector type for values of a type.
+pub(super) fn array_of(ty: Type) -> Result<Type> {
+    match ty.array_of() {
+        Some(array) => Ok(array),
+        None => refuse(format!("no array vectors of this type: type=`{ty}`")),
+    }
+}
+
+fn range(args: &[Argument], wanted: Ordering) -> Result<Box<dyn State>> {
+    need_number(args, 0)?;
+    Ok(Keyed::state(MovingRange { wanted, when: Moving::of(args, 1, 2)? }, Type::Int))
+}
 
 /// Use as a moving function: how long the window is, and which windows give a value.
 #[derive(Clone)]
@@ -235,10 +303,11 @@ impl Use for Moving {
     }
 }
 
+/// A summary over windows.
 #[derive(Clone)]
-struct InBlocks<S> {
-    summary: S,
-    when: Moving,
+pub(super) struct InBlocks<S> {
+    pub summary: S,
+    pub when: Moving,
 }
 
 /// The summaries of one key, each with its number of values.
@@ -246,7 +315,7 @@ struct InBlocks<S> {
 /// `entries[..at]` are single rows of the block now open, `entries[at..]` what is left of the block before: each the
 /// summary from its row to that block's end. The vector grows to `window` as rows arrive, and no further.
 #[derive(Clone)]
-struct Blocks<E> {
+pub(super) struct Blocks<E> {
     entries: Vec<(u32, E)>,
     at: u32,
     start: (u32, E),
@@ -426,5 +495,77 @@ impl OfRows for WeightedMean {
         let pairs = rows.iter().zip(&self.0).filter_map(|(value, weight)| Some(((*value)?, weight)));
         let (sum, weights) = pairs.fold((0.0, 0.0), |(sum, all), (value, weight)| (sum + value * weight, all + weight));
         (weights != 0.0).then(|| sum / weights)
+    }
+}
+
+/// How many rows in a row before, within the window, this one's value stands so to.
+#[derive(Clone)]
+struct MovingRange {
+    wanted: Ordering,
+    when: Moving,
+}
+
+/// The values that stop the count of a row to come, with their rows, and the rows in the window that have a value.
+#[derive(Clone, Default)]
+struct Standing {
+    row: i64,
+    values: VecDeque<(i64, Option<f64>)>,
+    valid: VecDeque<i64>,
+}
+wire!(Standing { row, values, valid });
+
+/// The order of values, NULL before all.
+fn order(a: Option<f64>, b: Option<f64>) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) => a.order(&b),
+        (a, b) => a.is_some().cmp(&b.is_some()),
+    }
+}
+
+impl Step for MovingRange {
+    type In = f64;
+    type Key = Standing;
+    type Out = i64;
+    fn step(&self, key: &mut Standing, value: Option<f64>) -> Option<i64> {
+        key.row += 1;
+        let gone = (key.row - self.when.rows as i64).max(0);
+        while key.values.front().is_some_and(|(row, _)| *row <= gone) {
+            key.values.pop_front();
+        }
+        while key.valid.front().is_some_and(|row| *row <= gone) {
+            key.valid.pop_front();
+        }
+        while key.values.back().is_some_and(|(_, other)| order(value, *other) == self.wanted) {
+            key.values.pop_back();
+        }
+        let stop = key.values.back().map_or(gone, |(row, _)| *row);
+        key.values.push_back((key.row, value));
+        if value.is_some() {
+            key.valid.push_back(key.row);
+        }
+        let gives = self.when.gives((key.row - gone) as usize, key.valid.len() as u32);
+        gives.then_some(key.row - stop - 1)
+    }
+}
+
+/// The last rows as a list.
+#[derive(Clone)]
+struct WindowData<T> {
+    rows: usize,
+    fixed: bool,
+    class: PhantomData<T>,
+}
+
+impl<T: Item> Gives for WindowData<T> {
+    type In = T;
+    type Key = VecDeque<Option<T>>;
+    type Out = Lists<T>;
+    fn give(&self, key: &mut VecDeque<Option<T>>, value: Option<T>, out: &mut Lists<T>) {
+        if key.len() == self.rows {
+            key.pop_front();
+        }
+        key.push_back(value);
+        let missing = if self.fixed { self.rows - key.len() } else { 0 };
+        out.push(Some(std::iter::repeat_n(None, missing).chain(key.iter().cloned())));
     }
 }

@@ -112,6 +112,27 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(Keyed::state(Range { sign: -1.0 }, Type::Int))
         },
     ),
+    state(
+        "trueRange",
+        "High, Low, Close",
+        "The greatest distance of two of these: high, low and the close of the row before.",
+        ("trueRange(11.5 12.3 12.2, 10.9 11.2 11.7, 11.4 12.1 11.9)", "[,1.1,0.5]"),
+        |args| {
+            (0..3).try_for_each(|place| need_number(args, place))?;
+            Ok(Keyed::state(TrueRange, Type::Double))
+        },
+    ),
+    state(
+        "sumbars",
+        "X, Y",
+        "How many rows, this one and those before it, it takes for the sum of X to reach Y; 0 if all do not. NULLs and \
+         values below 0 add nothing.",
+        ("sumbars(1 2 3.3 2 5, 3)", "[0,2,1,2,1]"),
+        |args| {
+            (0..2).try_for_each(|place| need_number(args, place))?;
+            Ok(Keyed::state(SumBars { fixed: args[1].constant.is_some() }, Type::Int))
+        },
+    ),
 ];
 
 fn steps(args: &[Argument], place: usize, name: &str) -> Result<usize> {
@@ -332,6 +353,107 @@ impl Step for Range {
         let since = standing.last().map_or(0, |(_, row)| *row);
         standing.push((value, *row));
         Some(*row - since - 1)
+    }
+}
+
+#[derive(Clone)]
+struct TrueRange;
+
+impl Step for TrueRange {
+    type In = [Option<f64>; 3];
+    type Key = Option<f64>;
+    type Out = f64;
+    fn step(&self, key: &mut Option<f64>, row: Option<[Option<f64>; 3]>) -> Option<f64> {
+        let [high, low, close] = row?;
+        let before = std::mem::replace(key, close);
+        let (high, low, before) = (high?, low?, before?);
+        Some((high - low).abs().max((high - before).abs()).max((before - low).abs()))
+    }
+}
+
+/// How many rows it takes to reach a sum.
+#[derive(Clone)]
+struct SumBars {
+    /// Is that sum the same for all rows? Then rows that are not needed once are never needed again.
+    fixed: bool,
+}
+
+/// The rows of one key, summed by twos, by fours, and so on: `sums[l]` holds the sums of `1 << l` rows each, from the one
+/// with row `dropped` on.
+#[derive(Clone, Default)]
+struct Sums {
+    rows: u64,
+    dropped: u64,
+    sums: Vec<VecDeque<f64>>,
+}
+wire!(Sums { rows, dropped, sums });
+
+impl Sums {
+    fn push(&mut self, value: f64) {
+        let (mut sum, mut level) = (value, 0);
+        loop {
+            if level == self.sums.len() {
+                self.sums.push(VecDeque::new());
+            }
+            let sums = &mut self.sums[level];
+            let before = sums.back().copied();
+            sums.push_back(sum);
+            if (self.rows >> level) & 1 == 0 {
+                break;
+            }
+            // The second of two makes a sum of the level above; a first one that was dropped is not missed.
+            sum += before.unwrap_or(0.0);
+            level += 1;
+        }
+        self.rows += 1;
+    }
+
+    /// How many of the last rows it takes to reach a sum.
+    fn reach(&self, wanted: f64) -> Option<u64> {
+        let (mut start, mut level, mut sum) = (self.rows, 0, 0.0);
+        while start > self.dropped {
+            let place = (start >> level) - 1 - (self.dropped >> level);
+            let more = sum + self.sums[level][place as usize];
+            if more >= wanted {
+                match level {
+                    0 => return Some(self.rows - start + 1),
+                    _ => level -= 1,
+                }
+                continue;
+            }
+            sum = more;
+            start -= 1 << level;
+            while start > self.dropped && (start >> level) & 1 == 0 {
+                level += 1;
+            }
+        }
+        None
+    }
+
+    /// Forgets all but the last rows.
+    fn keep(&mut self, rows: u64) {
+        let dropped = self.rows - rows;
+        for (level, sums) in self.sums.iter_mut().enumerate() {
+            sums.drain(..((dropped >> level) - (self.dropped >> level)) as usize);
+        }
+        self.dropped = dropped;
+    }
+}
+
+impl Step for SumBars {
+    type In = [Option<f64>; 2];
+    type Key = Sums;
+    type Out = i64;
+    fn step(&self, key: &mut Sums, row: Option<[Option<f64>; 2]>) -> Option<i64> {
+        let [value, wanted] = row?;
+        key.push(value.map_or(0.0, |value| value.max(0.0)));
+        let mut taken = key.reach(wanted?);
+        if self.fixed {
+            // What reached the sum before does so still, even if it is rounded otherwise.
+            taken = taken.or((key.dropped > 0).then_some(key.rows - key.dropped));
+            key.keep(taken.unwrap_or(key.rows));
+        }
+        Some(taken.unwrap_or(0) as i64)
     }
 }
 

@@ -63,6 +63,8 @@ of_floats! {
     covarp(2) Joint(JointOf::Covarp);
     corr(2) Joint(JointOf::Corr);
     beta(2) Joint(JointOf::Beta);
+    intercept(2) Joint(JointOf::Intercept);
+    error(2) Joint(JointOf::Error);
     wsum(2) Weighted { mean: false };
     wavg(2) Weighted { mean: true };
     euclidean(2) Distance { tanimoto: false };
@@ -172,6 +174,14 @@ pub(super) fn kurtosis<U: Use>(args: &[Argument], to: U, biased: usize) -> Resul
 pub(super) fn drawdown<U: Use>(args: &[Argument], to: U) -> Result<U::Made> {
     need_number(args, 0)?;
     Ok(to.summary(Drawdown { ratio: flag(args, 1, "ratio", true)? }, Type::Double))
+}
+
+pub(super) fn best_streak<U: Use>(args: &[Argument], to: U) -> Result<U::Made> {
+    need_number(args, 0)?;
+    Ok(match args[0].ty {
+        ty if ty.is_integer() || ty == Type::Bool => to.summary(BestStreak::<i64>::new(), Type::Long),
+        _ => to.summary(BestStreak::<f64>::new(), Type::Double),
+    })
 }
 
 pub(super) fn nunique<U: Use>(args: &[Argument], to: U) -> Result<U::Made> {

@@ -477,6 +477,69 @@ impl Summary for Drawdown {
     }
 }
 
+/// The greatest sum of positive values that follow one another.
+#[derive(Clone)]
+pub(super) struct BestStreak<T>(std::marker::PhantomData<T>);
+
+impl<T> BestStreak<T> {
+    /// The greatest such sum.
+    pub fn new() -> BestStreak<T> {
+        BestStreak(std::marker::PhantomData)
+    }
+}
+
+/// The sums of the positive values at the start of the rows, at their end and at best; `broken` if not all rows are
+/// positive.
+#[derive(Clone, Default)]
+pub(super) struct StreakSlot<T> {
+    head: T,
+    tail: T,
+    best: T,
+    broken: bool,
+}
+wire!(StreakSlot<T> { head, tail, best, broken });
+
+impl<T: Item> StreakSlot<T> {
+    fn note(&mut self, streak: T) {
+        if streak.order(&self.best).is_gt() {
+            self.best = streak;
+        }
+    }
+}
+
+impl<T: Addable + Copy> Summary for BestStreak<T> {
+    type In = T;
+    type Slot = StreakSlot<T>;
+    type Out = T;
+    const NULLS: bool = true;
+    fn add(&self, slot: &mut StreakSlot<T>, value: T) {
+        if !value.order(&T::default()).is_gt() {
+            return self.add_null(slot);
+        }
+        slot.tail = slot.tail.plus(value);
+        slot.note(slot.tail);
+        if !slot.broken {
+            slot.head = slot.tail;
+        }
+    }
+    fn add_null(&self, slot: &mut StreakSlot<T>) {
+        slot.tail = T::default();
+        slot.broken = true;
+    }
+    fn merge(&self, into: &mut StreakSlot<T>, from: &StreakSlot<T>) {
+        into.note(from.best);
+        into.note(into.tail.plus(from.head));
+        if !into.broken {
+            into.head = into.head.plus(from.head);
+        }
+        into.tail = if from.broken { from.tail } else { into.tail.plus(from.tail) };
+        into.broken |= from.broken;
+    }
+    fn result(&self, slot: &StreakSlot<T>) -> Option<T> {
+        Some(slot.best)
+    }
+}
+
 /// A value as a key of an ordered map.
 #[derive(Clone, PartialEq)]
 pub(super) struct Key<T>(T);

@@ -2,9 +2,10 @@
 
 use super::item::wire;
 use super::keyed::{Keyed, Several, Step, refuse, state};
-use super::moving::{Moving, OfRows, Recent, WeightedMean};
+use super::moving::{Blocks, InBlocks, Moving, OfRows, Recent, WeightedMean};
 use super::settings::{flag, need_number, number, whole, window};
 use super::statistic;
+use super::summary::Sum;
 use crate::function::{Argument, Function, Result, State};
 use data::Type;
 use std::collections::VecDeque;
@@ -45,9 +46,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
     state("trima", "X, window", "The triangular average.", ("trima(1 2 5, 3)", "[,,2.5]"), trima),
     state("t3", "X, window, [vfactor=1]", "The T3 average.", ("t3(1 2, 1)", "[1,2]"), t3),
     state(
+        "kama",
+        "X, window",
+        "Kaufman's adaptive average: the straighter the way of the last `window` steps, the faster it follows.",
+        ("kama(1 3 2 4, 2)", "[,,2.929651,3.004949]"),
+        kama,
+    ),
+    state(
         "ma",
         "X, window, maType",
-        "An average by number: 0 sma, 1 ema, 2 wma, 3 dema, 4 tema, 5 trima, 8 t3.",
+        "An average by number: 0 sma, 1 ema, 2 wma, 3 dema, 4 tema, 5 trima, 6 kama, 8 t3.",
         ("ma(1 3 5, 2, 1)", "[,2,4]"),
         |a| match whole(a, 2, "maType")? {
             Some(0) => sma(&a[..2]),
@@ -59,8 +67,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Some(3) => dema(&a[..2]),
             Some(4) => tema(&a[..2]),
             Some(5) => trima(&a[..2]),
+            Some(6) => kama(&a[..2]),
             Some(8) => t3(&a[..2]),
-            _ => refuse("0, 1, 2, 3, 4, 5 or 8 is wanted: function=`ma`, parameter=`maType`"),
+            _ => refuse("0, 1, 2, 3, 4, 5, 6 or 8 is wanted: function=`ma`, parameter=`maType`"),
         },
     ),
     state(
@@ -109,6 +118,11 @@ fn dema(args: &[Argument]) -> Result<Box<dyn State>> {
 
 fn tema(args: &[Argument]) -> Result<Box<dyn State>> {
     doubled(args, Blend::Triple)
+}
+
+fn kama(args: &[Argument]) -> Result<Box<dyn State>> {
+    need_number(args, 0)?;
+    Ok(Keyed::state(Kama(InBlocks { summary: Sum::new(), when: Moving::of(args, 1, 1)? }), Type::Double))
 }
 
 fn t3(args: &[Argument]) -> Result<Box<dyn State>> {
@@ -209,6 +223,40 @@ impl Step for Cascade {
                     + (1.0 + 3.0 * v + v3 + 3.0 * v2) * e[2]
             }
         })
+    }
+}
+
+/// An average that follows its values the faster, the less they go to and fro.
+#[derive(Clone)]
+struct Kama(InBlocks<Sum<f64>>);
+
+/// The last values, what the steps between them come to, and the average.
+#[derive(Clone, Default)]
+struct KamaKey {
+    values: VecDeque<f64>,
+    way: Blocks<(f64, bool)>,
+    average: Option<f64>,
+}
+wire!(KamaKey { values, way, average });
+
+impl Step for Kama {
+    type In = f64;
+    type Key = KamaKey;
+    type Out = f64;
+    fn step(&self, key: &mut KamaKey, value: Option<f64>) -> Option<f64> {
+        const FAST: f64 = 2.0 / 3.0;
+        const SLOW: f64 = 2.0 / 31.0;
+        let value = value?;
+        let last = key.values.back().copied();
+        key.values.push_back(value);
+        let way = self.0.step(&mut key.way, Some((value - last?).abs()))?;
+        let change = (value - key.values.pop_front()?).abs();
+        let straight = if change < way { change / way } else { 1.0 };
+        let factor = straight * (FAST - SLOW) + SLOW;
+        let before = key.average.or(last)?;
+        let average = before + factor * factor * (value - before);
+        key.average = Some(average);
+        Some(average)
     }
 }
 

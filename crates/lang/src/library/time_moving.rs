@@ -4,9 +4,10 @@
 //! start, those before it to their end, so that the oldest can be dropped.
 
 use super::cumulative::Rank;
-use super::item::{Item, Reader, Timed, Wire, Writer, by_class, wire};
-use super::keyed::{Keyed, Step, refuse, state};
+use super::item::{Item, Lists, Reader, Timed, Wire, Writer, by_class, wire};
+use super::keyed::{Gives, Keyed, Step, refuse, state};
 use super::math::duration_in;
+use super::moving::array_of;
 use super::settings::{choice, flag, need_number, setting, whole};
 use super::sorted::{Sorted, insert, remove};
 use super::statistic::{self as st, Use};
@@ -106,6 +107,19 @@ pub(super) static FUNCTIONS: &[Function] = &[
             by_class!(ty, T => Ok(Keyed::state(TimedMove::<T> { span, class: std::marker::PhantomData }, ty)))
         },
     ),
+    state(
+        "tmovingWindowData",
+        "T, X, window, [leftClosed=false]",
+        "The values, as an array vector; `leftClosed`: those at T now - window too.",
+        ("tmovingWindowData(1 1 3 4, 5 2 4 1, 3)", "[[5],[5,2],[5,2,4],[4,1]]"),
+        |a| {
+            let (span, left_closed, ty) = (over(a, 2)?.span, flag(a, 3, "leftClosed", false)?, a[1].ty);
+            let array = array_of(ty)?;
+            by_class!(ty, T => {
+                Ok(Keyed::state(TimedData::<T> { span, left_closed, class: std::marker::PhantomData }, array))
+            })
+        },
+    ),
 ];
 
 /// Use over a stretch of time.
@@ -119,7 +133,8 @@ fn over(args: &[Argument], place: usize) -> Result<OverTime> {
     Ok(OverTime { span: span(args, place)?, valid_min: 1 })
 }
 
-/// The length of the window at this place, in the units of the first argument.
+/// The length of the window at this place, in the units of the first argument. Over times finer than an hour `4h` is four
+/// hours, though elsewhere it is the SHORT 4.
 pub(super) fn span(args: &[Argument], place: usize) -> Result<i64> {
     let ty = args[0].ty;
     if !(ty.is_integer() || ty.is_temporal()) {
@@ -127,6 +142,9 @@ pub(super) fn span(args: &[Argument], place: usize) -> Result<i64> {
     }
     let span = match setting(args, place) {
         Some(Value::Duration(count, unit)) => duration_in(ty, *count, unit),
+        Some(Value::Scalar(Type::Short, hours)) if ty.units_per_day().is_some_and(|units| units > 24) => {
+            hours.as_i64().and_then(|hours| duration_in(ty, hours, "H"))
+        }
         _ => whole(args, place, "window")?,
     };
     match span {
@@ -315,5 +333,35 @@ impl<T: Item> Step for TimedMove<T> {
         }
         let (oldest, value) = key.front().expect("the row itself at least");
         if *oldest <= wanted { value.clone() } else { None }
+    }
+}
+
+/// The rows within the window as a list.
+#[derive(Clone)]
+struct TimedData<T> {
+    span: i64,
+    left_closed: bool,
+    class: std::marker::PhantomData<T>,
+}
+
+impl<T: Item> Gives for TimedData<T> {
+    type In = Timed<T>;
+    type Key = VecDeque<(i64, Option<T>)>;
+    type Out = Lists<T>;
+    fn give(&self, key: &mut VecDeque<(i64, Option<T>)>, row: Option<Timed<T>>, out: &mut Lists<T>) {
+        let rows = row.map(|Timed { time, value }| {
+            key.push_back((time, value));
+            let start = time.checked_sub(self.span);
+            let gone = |oldest: i64| match start {
+                Some(start) if self.left_closed => oldest < start,
+                Some(start) => oldest <= start,
+                None => false,
+            };
+            while key.front().is_some_and(|(oldest, _)| gone(*oldest)) {
+                key.pop_front();
+            }
+            key.iter().map(|(_, value)| value.clone())
+        });
+        out.push(rows);
     }
 }

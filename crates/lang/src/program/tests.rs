@@ -122,6 +122,22 @@ fn functions_with_state_may_be_nested() {
 }
 
 #[test]
+fn a_second_column_may_be_named_and_a_result_may_be_a_list() {
+    check(
+        &["ewmCov(price, com=0.5, other=volume) as cov", "movingWindowData(volume, 2) as last"],
+        "",
+        "
+        cov  last
+        .    [1]
+        .    [2]
+        2.0  [1,3]
+        2.0  [3,4]
+        .    [2,.]
+        ",
+    );
+}
+
+#[test]
 fn a_user_function_stands_for_its_body() {
     check(
         &["spread(price, volume) as s", "both(price) as low high"],
@@ -227,6 +243,7 @@ fn print(value: &Value) -> String {
         data::Scalar::Int(value) => value.to_string(),
         data::Scalar::Bool(value) => value.to_string(),
         data::Scalar::Text(text) => text.to_string(),
+        data::Scalar::List(column) => print(&Value::Vector((**column).clone())),
         other => format!("{other:?}"),
     };
     match value {
