@@ -13,6 +13,7 @@ mod moments;
 mod moving;
 mod null;
 mod operator;
+mod ranking;
 mod row;
 mod sequence;
 mod settings;
@@ -25,6 +26,7 @@ mod talib;
 mod tests;
 mod text;
 mod time_moving;
+mod vector;
 
 pub use call::{bind_row, call};
 pub(crate) use operator::{common_type, truths};
@@ -47,7 +49,9 @@ static FAMILIES: &[&[Function]] = &[
     talib::FUNCTIONS,
     time_moving::FUNCTIONS,
     row::FUNCTIONS,
+    vector::FUNCTIONS,
     crate::interpreter::CONTAINER_FUNCTIONS,
+    crate::interpreter::PART_FUNCTIONS,
     crate::interpreter::HIGHER_ORDER_FUNCTIONS,
 ];
 
