@@ -160,8 +160,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
         name: "rowAlign",
         parameters: "left, right, how",
         summary: "Prices of two sides brought to one line: for each row of two array vectors, the places in `left` and \
-                  those in `right` of each price that one of them has, -1 where it has it not. `how` is `bid` for prices \
-                  that fall or `ask` for prices that rise, as far as both sides reach; `allBid` and `allAsk` take all.",
+                  those in `right` of each price that one of them has, -1 where it has it not. `how` is `bid` for \
+                  prices that fall or `ask` for prices that rise, as far as both sides reach; `allBid` and `allAsk` \
+                  take all.",
         example: ("rowAlign([9.0 9.0, 8.9 8.9, 8.7 8.7], [9.1 9.1, 9.0 9.0, 8.8 8.8], `bid)[0][1]", "[-1,0,1,-1]"),
         form: Form::Script(row_align),
     },

@@ -7,7 +7,6 @@ use super::operator::common_type;
 use super::ranking::{Order, Ranking, sorted};
 use super::settings::{choice, flag, need_number, number, numbers, setting, whole};
 use super::sorted::{Percentile, Sorted};
-use crate::diagnostic::Diagnostic;
 use crate::function::{Argument, Form, Function, Result};
 use crate::value::{Args, Host, Value};
 use data::{Column, Scalar, Type};
@@ -38,8 +37,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     script(
         "isort",
         "X, [ascending=true]",
-        "The places of the values in order. Of a tuple of vectors, the places of the rows by the first one, then by the \
-         second one, and so on; `ascending` may then be a vector too.",
+        "The places of the values in order. Of a tuple of vectors, the places of the rows by the first one, then by \
+         the second one, and so on; `ascending` may then be a vector too.",
         ("isort(4 1 3 2)", "[1,3,2,0]"),
         |_, args| {
             let (rows, orders) = orders(args)?;
@@ -73,16 +72,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
     script(
         "isDuplicated",
         "X, [keep=FIRST]",
-        "Is it a value that occurs more than once? `keep` says which of its rows is not told: `FIRST`, `LAST` or `NONE`. \
-         Of a tuple of vectors, whole rows are compared.",
+        "Is it a value that occurs more than once? `keep` says which of its rows is not told: `FIRST`, `LAST` or \
+         `NONE`. Of a tuple of vectors, whole rows are compared.",
         ("isDuplicated(1 3 1 2 1, LAST)", "[true,false,true,false,false]"),
         |_, args| is_duplicated(args),
     ),
     script(
         "winsorize",
         "X, limit, [inclusive=true], [nanPolicy=`upper]",
-        "The part `limit` of the values at each end, or two parts, replaced by the value nearest to them. The number of \
-         these is rounded down, or to the nearest if not `inclusive`. NULLs count as the greatest values, as the \
+        "The part `limit` of the values at each end, or two parts, replaced by the value nearest to them. The number \
+         of these is rounded down, or to the nearest if not `inclusive`. NULLs count as the greatest values, as the \
          smallest (`lower`), as none (`omit`) or are refused (`raise`).",
         ("winsorize(1 2 3 4 5 6 7 8 9 10, 0.1)", "[2,2,3,4,5,6,7,8,9,9]"),
         |_, args| winsorize(args),
@@ -273,7 +272,7 @@ fn bucket(args: &Args) -> Result<Value> {
         Some(ty) if ty.is_number() => Type::Double,
         _ => return refuse(format!("numbers or times of one kind are wanted: types=`{}, {low_ty}`", column.ty())),
     };
-    let bound = |ty_of: Type, value: &Scalar| Ok::<_, Diagnostic>(convert(&Column::repeat(ty_of, value, 1), ty)?);
+    let bound = |ty_of: Type, value: &Scalar| convert(&Column::repeat(ty_of, value, 1), ty);
     let range = Column::concat(&[&bound(*low_ty, low)?, &bound(*high_ty, high)?])?;
     let values = convert(column, ty)?;
     let part: Box<dyn Fn(usize) -> Option<i64>> = if ty == Type::Double {
