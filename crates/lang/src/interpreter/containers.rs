@@ -146,7 +146,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
 ];
 
 /// How many elements one call may make out of nothing.
-pub(super) const ELEMENTS_MAX: usize = 10_000_000;
+pub(crate) const ELEMENTS_MAX: usize = 10_000_000;
 
 /// A size that a script asks for.
 fn size_of(value: &Value) -> Result<usize> {
@@ -166,7 +166,7 @@ pub(super) fn wanted<'a>(args: &'a Args, place: usize, name: &str) -> Result<&'a
         .ok_or_else(|| Diagnostic::at(args.span, format!("argument is missing: parameter=`{name}`")))
 }
 
-fn unfit(function: &str, value: &Value) -> Diagnostic {
+pub(super) fn unfit(function: &str, value: &Value) -> Diagnostic {
     Diagnostic::new(format!("argument of a wrong kind: function=`{function}`, found=`{}`", value.kind()))
 }
 

@@ -13,12 +13,14 @@ mod higher_order;
 mod index;
 mod modify;
 mod names;
+mod parts;
 mod select;
 mod statement;
 
-pub(crate) use containers::FUNCTIONS as CONTAINER_FUNCTIONS;
+pub(crate) use containers::{ELEMENTS_MAX, FUNCTIONS as CONTAINER_FUNCTIONS};
 pub(crate) use higher_order::FUNCTIONS as HIGHER_ORDER_FUNCTIONS;
 pub use names::{free_names, names_in};
+pub(crate) use parts::FUNCTIONS as PART_FUNCTIONS;
 
 use crate::diagnostic::{Diagnostic, Source};
 use crate::function::{Form, Function, Result};

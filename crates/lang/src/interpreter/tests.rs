@@ -135,6 +135,140 @@ fn dictionaries_tables_and_vectors_are_changed_by_index() {
 }
 
 #[test]
+fn each_example_of_a_script_function_gives_what_is_printed() {
+    let scripts = crate::library::all().filter(|function| matches!(function.form, crate::function::Form::Script(_)));
+    // There is no clock here.
+    for function in scripts.filter(|function| !matches!(function.name, "now" | "today")) {
+        check(&[function.example]);
+    }
+}
+
+#[test]
+fn whole_vectors_are_ranked_and_put_in_order() {
+    check(&[
+        ("rank(45 16 32 21)", "[3,0,2,1]"),
+        ("rank(45 16 32 21, false)", "[0,3,1,2]"),
+        ("rank([1,2,2,3], tiesMethod='average')", "[0,1.5,1.5,3]"),
+        ("rank([1,2,2,3], tiesMethod='first')", "[0,1,2,3]"),
+        ("rank([1,2,2,3], tiesMethod='max', percent=true)", "[0.25,0.75,0.75,1]"),
+        ("rank([1.0000001, 1.0000002, 1.0000003, 2.0001, 2.0002], precision=6)", "[0,0,0,3,4]"),
+        ("rank([3,,1])", "[1,,0]"),
+        ("rank([3,,1], ignoreNA=false)", "[2,0,1]"),
+        ("rank(`b`a`c)", "[1,0,2]"),
+        ("rank(1 2 3 4 5 6, groupNum=4)", "[0,0,1,1,2,3]"),
+        ("rank(1 1 1 2, groupNum=3)", "[0,0,0,2]"),
+        ("rank(1 2, groupNum=5)", "[0,1]"),
+        ("rank([NULL, NULL])", "[,]"),
+        ("denseRank(1 5 5 6 8 8 9)", "[0,1,1,2,3,3,4]"),
+        ("denseRank(1 5 5 6 7, percent=true)[1]", "0.5"),
+        ("sort([3,2,,5], false)", "[5,3,2,]"),
+        ("sort(symbol(`c`a`b))", "[\"a\",\"b\",\"c\"]"),
+        ("x = 3 1 2; sort!(x); x", "[1,2,3]"),
+        ("isort(4 1 3 2)", "[1,3,2,0]"),
+        ("isort(4 1 3 2, false)", "[0,2,3,1]"),
+        ("isort([1 1 0, 3 2 1], [true, false])", "[2,0,1]"),
+        ("isSorted(3 2 2, false)", "true"),
+        ("isSorted(3 2 4)", "false"),
+        ("isDuplicated([1,3,1,-6,,2,,1], FIRST)", "[false,false,true,false,false,false,true,true]"),
+        ("isDuplicated([1,3,1,-6,,2,,1], LAST)", "[true,false,true,false,true,false,false,false]"),
+        ("isDuplicated([1,3,1,-6,,2,,1], NONE)", "[true,false,true,false,true,false,true,true]"),
+        ("isDuplicated([1 1 1, 2 3 2])", "[false,false,true]"),
+        ("winsorize(1..10, 0.1)", "[2,2,3,4,5,6,7,8,9,9]"),
+        ("winsorize(1..10, [0.12, 0.17])", "[2,2,3,4,5,6,7,8,9,9]"),
+        ("winsorize(1..10, [0.12, 0.17], false)", "[2,2,3,4,5,6,7,8,8,8]"),
+        ("winsorize([1,2,3,4,], 0.2)", "[2,2,3,4,4]"),
+        ("winsorize([1,2,3,4,], 0.2, nanPolicy='lower')", "[1,2,3,3,1]"),
+        ("winsorize([1,2,3,4,], 0.2, nanPolicy='omit')", "[2,2,3,4,]"),
+        ("winsorize(1 2, 1)", "[2,2]"),
+        ("bucket(9 23 54 36 46 12, 12:54, 2, true)", "[0,1,3,2,2,1]"),
+        ("bucket([0.0, 0.5, 1.0,], 0:1, 4)", "[0,2,,]"),
+        ("quantileSeries([6, 47, 49, 15, 42, 41, 7, 39, 43, 40, 36], [0.25, 0.5, 0.75])", "[25.5,40,42.5]"),
+        ("quantileSeries([6, 47, 49, 15, 42, 41, 7, 39, 43, 40, 36], [0.25, 0.5, 0.75], 'higher')", "[36,40,43]"),
+        ("searchK([1,7,3,5,3,9,6,1,], 2)", "1"),
+        ("searchK([1,7,3,5,3,9,6,1,], 3)", "3"),
+        ("searchK([1,,], 2)", ""),
+        ("searchK(symbol(`c`a`b), 1)", "a"),
+        ("hasNull([1,2,,4])", "true"),
+        ("hasNull(5)", "false"),
+        ("find(`a`b, `b)", "1"),
+        ("find([1,,2], [NULL, 2.0, 3.0])", "[1,2,-1]"),
+        ("binsrch(1 3 3 5, 3 6)", "[1,-1]"),
+        ("asof(1 3 3 5, [0,3,9,NULL])", "[-1,2,3,-1]"),
+    ]);
+    refused(&[
+        ("rank(1 2, groupNum=0)", "test:1:1: a whole number above 0 is wanted: parameter=`groupNum`, value=`0`"),
+        ("rank(1 2, precision=16)", "test:1:1: a precision from 1 to 15 is wanted: precision=`16`"),
+        ("sort(1)", "test:1:1: a vector is wanted: parameter=`X`"),
+        ("winsorize(1 2, 1.5)", "test:1:1: one or two numbers from 0 to 1 are wanted: parameter=`limit`"),
+        ("bucket(1 2, 0:7, 2)", "test:1:1: the range cannot be divided into equal parts: size=`7`, bucketNum=`2`"),
+        ("bucket(1 2, 7:0, 2)", "test:1:1: a range from a smaller to a greater value is wanted: parameter=`dataRange`"),
+        ("quantileSeries(1 2, 2)", "test:1:1: numbers from 0 to 1 are wanted: parameter=`q`"),
+        ("searchK(1 2, 0)", "test:1:1: a whole number above 0 is wanted: parameter=`k`, value=`0`"),
+        ("isDuplicated(1 2, `ALL)", "test:1:1: one of FIRST, LAST, NONE is wanted: parameter=`keep`"),
+    ]);
+}
+
+#[test]
+fn vectors_are_cut_and_put_together() {
+    check(&[
+        ("reverse(1..6)", "[6,5,4,3,2,1]"),
+        ("cut(1..10, 3)", "([1,2,3],[4,5,6],[7,8,9],[10])"),
+        ("cut(1..10, [0,2,7])", "([1,2],[3,4,5,6,7],[8,9,10])"),
+        ("flatten([1 2, 3 4])", "[1,2,3,4]"),
+        ("flatten([1 2, 2.5])", "[1,2,2.5]"),
+        ("flatten(fixedLengthArrayVector(1 2, 3 4))", "[1,3,2,4]"),
+        ("head(6 5 4)", "6"),
+        ("tail(6 5 4, 9)", "[6,5,4]"),
+        ("ifirstNot([[,,4,7,8,], [1,,,4,,]])", "3"),
+        ("ilastNot([[,,4,7,8,], [1,,,4,,]])", "3"),
+        ("ifirstNot(take(int(), 5))", "-1"),
+        ("matrix(1 2, 3.5 4.5)[0]", "[1,2]"),
+    ]);
+    refused(&[
+        (
+            "cut(1 2, 0)",
+            "test:1:1: a whole number above 0, or places in a vector, are wanted: parameter=`size`, found=`0`",
+        ),
+        ("cut(1 2, 1 5)", "test:1:1: rising places of elements are wanted: parameter=`size`, found=`[1, 5]`, size=`2`"),
+        ("head([])", "test:1:1: there is no element: function=`head`"),
+        ("matrix(1 2, 3)", "test:1:1: argument of a wrong kind: function=`matrix`, found=`INT`"),
+        ("matrix()", "test:1:1: matrix expects columns: found=`0`"),
+        ("rowSum(())", "test:1:1: rowSum expects 1 or more arguments: found=`0` (its parameters are X)"),
+    ]);
+}
+
+#[test]
+fn scripts_look_ahead_and_across_rows() {
+    check(&[
+        ("move(3 9 5 1 4 9, -2)", "[5,1,4,9,,]"),
+        ("deltas(1 3 2 5 6, -2)", "[-1,-2,-4,,]"),
+        ("percentChange(4 5 8 8, -2)", "[-0.5,-0.375,,]"),
+        ("iterate(1, 0.5, 3)", "[0.5,0.25,0.125]"),
+        ("iterate([1, 1], [1, 1], 10)", "[2,3,5,8,13,21,34,55,89,144]"),
+        ("flatten(rowMove(fixedLengthArrayVector([4.5, 2.6], [1.5, 4.8], [4.9, 2.0]), -2))", "[4.9,,,2,,]"),
+        ("flatten(rowNext(fixedLengthArrayVector(1 2, 3 4)))", "[3,,4,]"),
+        ("flatten(rowRank(fixedLengthArrayVector([3,9], [1,], [2,2])))", "[2,0,1,1,,0]"),
+        ("flatten(rowDenseRank([3 9, 3 9, 4 2]))", "[0,0,1,1,1,0]"),
+        ("rowAt(matrix(3.1 4.5 2.2, 4.2 4.3 5.1, 6.2 7.1 2.2), [2, 0, 5])", "[6.2,4.5,]"),
+        ("rowAt(matrix(33.2 33.1, 33.8 32.8), rowImax(200 150, 180 280))", "[33.2,32.8]"),
+        ("flatten(rowAt([1 2, 3 4], [1 0, -1 1]))", "[3,,2,4]"),
+        ("rowSum([1 2, 3 4])", "[4,6]"),
+    ]);
+    let books = "left = fixedLengthArrayVector(9.01 8.99, 9.0 8.97, 8.99 8.95, 8.98 8.93, 8.97 8.91);
+        right = fixedLengthArrayVector(9.02 9.0, 9.01 8.98, 9.0 8.97, 8.99 8.96, 8.98 8.95);";
+    check(&[
+        (&format!("{books} places = rowAlign(left, right, 'bid'); flatten(places[0])"), "[-1,0,1,2,3,-1,0,-1,1,-1,2]"),
+        (&format!("{books} places = rowAlign(left, right, 'bid'); flatten(places[1])"), "[0,1,2,3,4,0,-1,1,2,3,4]"),
+        (&format!("{books} flatten(rowAlign(left, right, 'allBid')[0])"), "[-1,0,1,2,3,4,-1,0,-1,1,-1,2,3,4]"),
+    ]);
+    refused(&[
+        ("iterate(1, 0.8, -1)", "test:1:1: number of values is out of range: X=`-1`, limit=`10000000`"),
+        ("move(1 2, -2000000)", "test:1:1: too many rows to look back: steps=`2000000`"),
+        ("rowAt(1 2, 0 0)", "test:1:1: an array vector is wanted: parameter=`X`, type=`INT`"),
+    ]);
+}
+
+#[test]
 fn control_flow_goes_where_it_is_sent() {
     check(&[
         ("s = 0; for (i in 0:10) { if (i == 3) continue; if (i > 5) break; s += i }; s", "12"),

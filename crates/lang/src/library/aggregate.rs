@@ -46,11 +46,23 @@ pub(super) static FUNCTIONS: &[Function] = &[
     aggregate("lastNot", "X, [k]", "The last value that is neither NULL nor `k`.", ("lastNot(1 6 0, 0)", "6"), |a| {
         st::last_not(a, Grouping)
     }),
-    aggregate("ifirstNot", "X", "The place of the first value, -1 for none.", ("ifirstNot([,,2])", "2"), |a| {
-        st::ifirst_not(a, Grouping)
-    }),
-    aggregate("ilastNot", "X", "The place of the last value, -1 for none.", ("ilastNot([1,2,])", "1"), |a| {
-        st::ilast_not(a, Grouping)
+    aggregate(
+        "ifirstNot",
+        "X...",
+        "The place of the first value, -1 for none; of several vectors, of the first row with a value in each.",
+        ("ifirstNot([,,2])", "2"),
+        |a| st::ifirst_not(a, Grouping),
+    ),
+    aggregate(
+        "ilastNot",
+        "X...",
+        "The place of the last value, -1 for none; of several vectors, of the last row with a value in each.",
+        ("ilastNot([1,2,])", "1"),
+        |a| st::ilast_not(a, Grouping),
+    ),
+    aggregate("hasNull", "X", "Is there a NULL?", ("hasNull([1,,3])", "true"), |a| st::has_null(a, Grouping)),
+    aggregate("searchK", "X, k", "The `k`-th smallest value, from 1.", ("searchK([7,,3,5], 2)", "5"), |a| {
+        st::search_k(a, Grouping)
     }),
     Function {
         name: "min",

@@ -1,6 +1,7 @@
 //! Calling a function on whole values, as scripts do.
 
 use super::signature::Signature;
+use super::{row, sequence};
 use crate::diagnostic::Diagnostic;
 use crate::function::{Argument, BoundRow, Form, Function, Picked, Result};
 use crate::value::{Args, Host, Value};
@@ -15,7 +16,22 @@ pub fn call(function: &'static Function, args: &Args, host: &mut dyn Host) -> Re
             // Its arguments may have any names.
             return f(host, args);
         }
-        let values = signature.arrange(args.values.clone(), args.named.clone())?;
+        let across = matches!(function.form, Form::Across(_));
+        let given = match signature.open && (across || matches!(function.form, Form::Aggregate(_))) {
+            true => spread(signature.parameters.len().saturating_sub(1), &args.values),
+            false => args.values.clone(),
+        };
+        let mut values = signature.arrange(given, args.named.clone())?;
+        for (place, value) in values.iter_mut().enumerate().filter(|(place, _)| across && signature.by_row(*place)) {
+            if let Some(Value::Tuple(columns)) = value {
+                let rows = row::gathered(columns).map_err(|error| {
+                    let name = signature.name(place);
+                    Diagnostic::new(format!("{}: {}: parameter=`{name}`", function.name, error.message))
+                })?;
+                *value = Some(Value::Vector(rows));
+            }
+        }
+        sequence::unroll(function.name, &mut values)?;
         match function.form(values.len()) {
             Form::Script(f) => {
                 let spans = if args.named.is_empty() { args.spans.clone() } else { vec![args.span; values.len()] };
@@ -25,6 +41,18 @@ pub fn call(function: &'static Function, args: &Args, host: &mut dyn Host) -> Re
         }
     };
     called().map_err(|error| error.or_at(args.span))
+}
+
+/// A tuple where any number of arguments may stand, from a place on, is those arguments: `rowSum([x, y])`.
+fn spread(from: usize, values: &[Option<Value>]) -> Vec<Option<Value>> {
+    let mut given = vec![];
+    for (place, value) in values.iter().enumerate() {
+        match value {
+            Some(Value::Tuple(elements)) if place >= from => given.extend(elements.iter().cloned().map(Some)),
+            value => given.push(value.clone()),
+        }
+    }
+    given
 }
 
 fn on_values(
@@ -101,7 +129,7 @@ fn on_values(
             Ok(Value::Scalar(result.ty(), result.get(0)))
         }
         Form::State(bind) => {
-            let results = bind(&arguments)?.push(&vec![0; rows], &columns)?;
+            let results = sequence::push_all(function.name, *bind, &arguments, &vec![0; rows], &columns)?;
             let mut results: Vec<Value> = results.into_iter().map(whole).collect();
             Ok(if results.len() == 1 { results.remove(0) } else { Value::Tuple(results) })
         }

@@ -289,12 +289,16 @@ pub(super) fn order_scalars(a: &Scalar, b: &Scalar) -> Ordering {
 
 impl Input for () {
     fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl Visit<()>) -> Result<()> {
-        let Picked { column, rows } = args[0];
-        match column.validity() {
-            None => (0..args[0].len()).for_each(|row| f.visit(row, Some(()))),
-            Some(nulls) => (0..args[0].len()).for_each(|row| {
+        let mut nullable = args.iter().filter_map(|arg| Some((arg.column.validity()?, arg.rows)));
+        match (nullable.next(), nullable.next()) {
+            (None, _) => (0..args[0].len()).for_each(|row| f.visit(row, Some(()))),
+            (Some((nulls, rows)), None) => (0..args[0].len()).for_each(|row| {
                 let place = rows.map_or(row, |rows| rows[row] as usize);
                 f.visit(row, nulls.is_valid(place).then_some(()));
+            }),
+            _ => (0..args[0].len()).for_each(|row| {
+                let valid = |arg: &Picked| !arg.column.is_null(arg.rows.map_or(row, |rows| rows[row] as usize));
+                f.visit(row, args.iter().all(valid).then_some(()));
             }),
         }
         Ok(())

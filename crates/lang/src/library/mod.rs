@@ -14,6 +14,7 @@ mod moments;
 mod moving;
 mod null;
 mod operator;
+mod ranking;
 mod row;
 mod sequence;
 mod settings;
@@ -27,6 +28,7 @@ mod tests;
 mod text;
 mod time_moving;
 mod topn;
+mod vector;
 
 pub use call::{bind_row, call};
 pub(crate) use operator::{common_type, truths};
@@ -51,7 +53,9 @@ static FAMILIES: &[&[Function]] = &[
     time_moving::FUNCTIONS,
     topn::FUNCTIONS,
     row::FUNCTIONS,
+    vector::FUNCTIONS,
     crate::interpreter::CONTAINER_FUNCTIONS,
+    crate::interpreter::PART_FUNCTIONS,
     crate::interpreter::HIGHER_ORDER_FUNCTIONS,
 ];
 

@@ -3,14 +3,19 @@
 use super::aggregate::Collect;
 use super::cast::convert;
 use super::item::{Input, Output, Vocabulary};
+use super::keyed::refuse;
 use super::operator::common_type;
+use super::ranking::{Order, Ranking};
+use super::sequence::{push_all, turned};
 use super::sorted::Sorted;
 use super::statistic::{self as st, Use};
 use super::summary::Summary;
 use super::{bind_row, find};
 use crate::diagnostic::Diagnostic;
 use crate::function::{Argument, BoundRow, Form, Function, Picked, Result};
+use crate::value::{Args, Host, Value};
 use data::{Column, Type};
+use std::cmp::Ordering;
 
 const fn across(
     name: &'static str,
@@ -88,9 +93,33 @@ pub(super) static FUNCTIONS: &[Function] = &[
     across(
         "rowMove",
         "X, steps",
-        "The element `steps` before.",
+        "The element `steps` before; one after if `steps` is below 0.",
         ("rowSum(rowMove(fixedLengthArrayVector(1 2, 3 4), 1))", "[1,2]"),
         |a| within(a, "move"),
+    ),
+    across("rowNext", "X", "The element after.", ("rowSum(rowNext(fixedLengthArrayVector(1 2, 3 4)))", "[3,4]"), |a| {
+        within(&[&a[..1], &[Argument::constant(Value::int(-1))]].concat(), "move")
+    }),
+    across(
+        "rowAt",
+        "X, Y",
+        "The element at the place Y, or those at the places of an array vector; NULL where there is none.",
+        ("rowAt(fixedLengthArrayVector(1 2, 3 4), 1 0)", "[3,2]"),
+        row_at,
+    ),
+    across(
+        "rowRank",
+        "X, [ascending=true], [groupNum], [ignoreNA=true], [tiesMethod=`min], [percent=false], [precision]",
+        "The rank of each element in its row, from 0, as `rank` has it.",
+        ("rowAt(rowRank(fixedLengthArrayVector(3 9, 1 9, 2 5)), 0)", "[2,1]"),
+        |a| ranked(a, Ranking::of),
+    ),
+    across(
+        "rowDenseRank",
+        "X, [ascending=true], [ignoreNA=true], [percent=false], [precision]",
+        "The rank of each element in its row, from 0, without gaps.",
+        ("rowMax(rowDenseRank(fixedLengthArrayVector(3 9, 1 9, 1 5)))", "[1,1]"),
+        |a| ranked(a, Ranking::dense),
     ),
     across(
         "rowCumsum",
@@ -127,6 +156,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
         ("rowMax(rowCumwsum(fixedLengthArrayVector(1 2, 3 4), fixedLengthArrayVector(1 2, 3 4)))", "[10,20]"),
         |a| within(a, "cumwsum"),
     ),
+    Function {
+        name: "rowAlign",
+        parameters: "left, right, how",
+        summary: "Prices of two sides brought to one line: for each row of two array vectors, the places in `left` and \
+                  those in `right` of each price that one of them has, -1 where it has it not. `how` is `bid` for \
+                  prices that fall or `ask` for prices that rise, as far as both sides reach; `allBid` and `allAsk` \
+                  take all.",
+        example: ("rowAlign([9.0 9.0, 8.9 8.9, 8.7 8.7], [9.1 9.1, 9.0 9.0, 8.8 8.8], `bid)[0][1]", "[-1,0,1,-1]"),
+        form: Form::Script(row_align),
+    },
     across(
         "fixedLengthArrayVector",
         "X...",
@@ -233,16 +272,16 @@ fn chain(args: &[Argument], operator: &str) -> Result<BoundRow> {
 }
 
 /// A function with a state, within each row's array.
-fn within(args: &[Argument], name: &str) -> Result<BoundRow> {
+fn within(args: &[Argument], name: &'static str) -> Result<BoundRow> {
     let Form::State(bind) = find(name).expect("a function of the library").form else {
         unreachable!("a function with a state")
     };
     if args[0].ty.element().is_none() {
-        return Err(Diagnostic::new(format!("an array vector is wanted: type=`{}`", args[0].ty)));
+        return Err(no_array(args));
     }
     let of_element = |arg: &Argument| arg.ty.element().map_or_else(|| arg.clone(), Argument::of);
     let args: Vec<Argument> = args.iter().map(of_element).collect();
-    let element = bind(&args)?.types()[0];
+    let element = bind(&turned(name, &args).unwrap_or_else(|| args.clone()))?.types()[0];
     let ty = element
         .array_of()
         .ok_or_else(|| Diagnostic::new(format!("no array vectors of this type: type=`{element}`")))?;
@@ -259,12 +298,135 @@ fn within(args: &[Argument], name: &str) -> Result<BoundRow> {
             return Err(Diagnostic::new("array vectors of different length in one row"));
         }
         let parts: Vec<Column> = parts.iter().map(|(column, _)| column.clone()).collect();
-        let mut results = bind(&args)?.push(owners, &parts)?;
-        let start = columns[0].list_offsets()[0];
-        let offsets = columns[0].list_offsets().iter().map(|offset| offset - start).collect();
-        Ok(Column::of_lists(offsets, results.remove(0), columns[0].validity().cloned()))
+        let mut results = push_all(name, bind, &args, owners, &parts)?;
+        Ok(Column::of_lists(offsets(&columns[0]), results.remove(0), columns[0].validity().cloned()))
     };
     Ok(BoundRow { ty, kernel: Box::new(kernel) })
+}
+
+fn row_at(args: &[Argument]) -> Result<BoundRow> {
+    let Some(of) = args[0].ty.element() else { return Err(no_array(args)) };
+    let place = element(&args[1]);
+    if !(place.is_integer() || place == Type::Void) {
+        return Err(Diagnostic::new(format!("whole numbers are wanted: parameter=`Y`, type=`{}`", args[1].ty)));
+    }
+    let several = args[1].ty.element().is_some();
+    let kernel = move |columns: &[Column]| {
+        let (elements, ends) = (columns[0].list_elements(), columns[0].list_offsets());
+        let (wanted, owners) = values(&columns[1], Type::Long)?;
+        let place = |row: usize| {
+            let owner = owners.as_ref().map_or(row, |owners| owners[row] as usize);
+            let index = usize::try_from(wanted.i64s()[row]).ok().filter(|_| !wanted.is_null(row));
+            let (start, end) = (ends[owner] as usize, ends[owner + 1] as usize);
+            match index.and_then(|index| start.checked_add(index)) {
+                Some(place) if place < end && !columns[0].is_null(owner) => (0, place),
+                _ => (1, 0),
+            }
+        };
+        let places: Vec<(usize, usize)> = (0..wanted.len()).map(place).collect();
+        let found = Column::interleave(&[&elements, &Column::nulls(of, 1)], &places)?;
+        Ok(match several {
+            true => Column::of_lists(offsets(&columns[1]), found, columns[1].validity().cloned()),
+            false => found,
+        })
+    };
+    Ok(BoundRow { ty: if several { args[0].ty } else { of }, kernel: Box::new(kernel) })
+}
+
+/// The ranks of the elements of each row's array.
+fn ranked(args: &[Argument], ranking: fn(&[Argument]) -> Result<Ranking>) -> Result<BoundRow> {
+    let Some(of) = args[0].ty.element() else { return Err(no_array(args)) };
+    let ranking = ranking(&[&[Argument::of(of)], &args[1..]].concat())?;
+    let ty = ranking.ty().array_of().expect("there are arrays of ranks");
+    let kernel = move |columns: &[Column]| {
+        let offsets = offsets(&columns[0]);
+        let rows = offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize);
+        let ranks = ranking.column(&values(&columns[0], of)?.0, rows)?;
+        Ok(Column::of_lists(offsets, ranks, columns[0].validity().cloned()))
+    };
+    Ok(BoundRow { ty, kernel: Box::new(kernel) })
+}
+
+fn row_align(_: &mut dyn Host, args: &Args) -> Result<Value> {
+    let side = |place: usize, name: &str| match args.values.get(place) {
+        Some(Some(Value::Vector(column))) if column.ty().element().is_some() => Ok(column.clone()),
+        Some(Some(Value::Tuple(columns))) => gathered(columns),
+        _ => refuse(format!("an array vector is wanted: parameter=`{name}`")),
+    };
+    let (left, right) = (side(0, "left")?, side(1, "right")?);
+    if left.len() != right.len() {
+        return refuse(format!("array vectors of different length: rows=`{}, {}`", left.len(), right.len()));
+    }
+    let how = args.values.get(2).and_then(|how| how.as_ref()?.as_text()).unwrap_or("");
+    let (falling, all) = match how.to_lowercase().as_str() {
+        "bid" => (true, false),
+        "allbid" => (true, true),
+        "ask" => (false, false),
+        "allask" => (false, true),
+        _ => return refuse("one of bid, allBid, ask, allAsk is wanted: parameter=`how`"),
+    };
+    let ty = common(&[Argument::of(left.ty()), Argument::of(right.ty())])?;
+    let prices = Column::concat(&[&values(&left, ty)?.0, &values(&right, ty)?.0])?;
+    let order = Order::of(&prices);
+    let (left_ends, right_ends) = (offsets(&left), offsets(&right));
+    let shift = left_ends[left_ends.len() - 1];
+    let valid = |from: i32, to: i32| -> Vec<usize> {
+        (from as usize..to as usize).filter(|&place| !order.is_null(place)).collect()
+    };
+    let (mut ends, mut places) = (vec![0], [vec![], vec![]]);
+    for row in 0..left.len() {
+        let (left_start, right_start) = (left_ends[row], right_ends[row] + shift);
+        let (left, right) = (valid(left_start, left_ends[row + 1]), valid(right_start, right_ends[row + 1] + shift));
+        let (mut a, mut b) = (0, 0);
+        while a < left.len() && b < right.len() || all && (a < left.len() || b < right.len()) {
+            let next = match (left.get(a), right.get(b)) {
+                (Some(&left), Some(&right)) if falling => order.compare(right, left),
+                (Some(&left), Some(&right)) => order.compare(left, right),
+                (left, _) => {
+                    if left.is_some() {
+                        Ordering::Less
+                    } else {
+                        Ordering::Greater
+                    }
+                }
+            };
+            places[0].push(if next.is_le() { left[a] as i32 - left_start } else { -1 });
+            places[1].push(if next.is_ge() { right[b] as i32 - right_start } else { -1 });
+            (a, b) = (a + next.is_le() as usize, b + next.is_ge() as usize);
+        }
+        ends.push(places[0].len() as i32);
+    }
+    let array =
+        |places: Vec<i32>| Value::Vector(Column::of_lists(ends.clone(), Column::of_i32(Type::Int, places, None), None));
+    Ok(Value::Tuple(places.map(array).into()))
+}
+
+fn no_array(args: &[Argument]) -> Diagnostic {
+    Diagnostic::new(format!("an array vector is wanted: parameter=`X`, type=`{}`", args[0].ty))
+}
+
+/// Where the array of each row begins and ends, from 0 on.
+fn offsets(column: &Column) -> Vec<i32> {
+    let offsets = column.list_offsets();
+    offsets.iter().map(|offset| offset - offsets[0]).collect()
+}
+
+/// The columns of a tuple as an array vector of their rows.
+pub(super) fn gathered(values: &[Value]) -> Result<Column> {
+    let column = |value: &Value| match value {
+        Value::Vector(column) => Some(column.clone()),
+        _ => None,
+    };
+    let columns: Option<Vec<Column>> = values.iter().map(column).collect();
+    match columns {
+        Some(columns)
+            if columns.first().is_some_and(|first| columns.iter().all(|other| other.len() == first.len())) =>
+        {
+            let args: Vec<Argument> = columns.iter().map(|column| Argument::of(column.ty())).collect();
+            (gather(&args)?.kernel)(&columns)
+        }
+        _ => Err(Diagnostic::new("a tuple of vectors of one length is wanted")),
+    }
 }
 
 fn gather(args: &[Argument]) -> Result<BoundRow> {

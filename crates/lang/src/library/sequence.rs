@@ -5,15 +5,20 @@ use super::keyed::{Keyed, Step, refuse, state};
 use super::settings::{need_number, numbers, setting, whole};
 use crate::diagnostic::Diagnostic;
 use crate::function::{Argument, Form, Function, Result, State};
+use crate::interpreter::ELEMENTS_MAX;
 use crate::value::{Args, Host, Value};
-use data::{Column, Type};
+use data::{Column, Scalar, Type};
 use std::collections::VecDeque;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     state("prev", "X", "The value of the row before.", ("prev(3 9 5)", "[,3,9]"), |args| before(args, 1)),
-    state("move", "X, steps", "The value of the row `steps` before.", ("move(3 9 5 1, 2)", "[,,3,9]"), |args| {
-        before(args, steps(args, 1, "move")?)
-    }),
+    state(
+        "move",
+        "X, steps",
+        "The value of the row `steps` before; in a script, of a row after if `steps` is below 0.",
+        ("move(3 9 5 1, 2)", "[,,3,9]"),
+        |args| before(args, steps(args, 1, "move")?),
+    ),
     Function {
         name: "next",
         parameters: "X",
@@ -21,14 +26,20 @@ pub(super) static FUNCTIONS: &[Function] = &[
         example: ("next(3 9 5)", "[9,5,]"),
         form: Form::Script(next),
     },
-    state("deltas", "X, [n=1]", "The difference to the row `n` before.", ("deltas(7 4 5 8)", "[,-3,1,3]"), |args| {
-        need_number_or_time(args)?;
-        let back = steps(args, 1, "deltas")?;
-        Ok(match args[0].ty {
-            ty if ty.is_float() || ty.is_decimal() => Keyed::state(Change { back, of: Difference }, Type::Double),
-            ty => Keyed::state(WholeDifference { back }, difference_type(ty)),
-        })
-    }),
+    state(
+        "deltas",
+        "X, [n=1]",
+        "The difference to the row `n` before; in a script, to a row after if `n` is below 0.",
+        ("deltas(7 4 5 8)", "[,-3,1,3]"),
+        |args| {
+            need_number_or_time(args)?;
+            let back = steps(args, 1, "deltas")?;
+            Ok(match args[0].ty {
+                ty if ty.is_float() || ty.is_decimal() => Keyed::state(Change { back, of: Difference }, Type::Double),
+                ty => Keyed::state(WholeDifference { back }, difference_type(ty)),
+            })
+        },
+    ),
     state(
         "ratios",
         "X",
@@ -42,7 +53,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     state(
         "percentChange",
         "X, [n=1]",
-        "The change since the row `n` before, as a part of it.",
+        "The change since the row `n` before, as a part of it; in a script, since a row after if `n` is below 0.",
         ("percentChange(80 90)", "[,0.125]"),
         |args| {
             need_number(args, 0)?;
@@ -76,7 +87,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     state(
         "iterate",
         "init, coeffs, X",
-        "f(n) = coeffs * f(n-1) + X(n), from `init` on; with vectors over as many values before.",
+        "f(n) = coeffs * f(n-1) + X(n), from `init` on; with vectors over as many values before. In a script, a whole \
+         number in place of X goes on for so many values that add nothing.",
         ("iterate(1, 0.8, 0.1 0.2 0.3)", "[0.9,0.92,1.036]"),
         |args| {
             need_number(args, 2)?;
@@ -91,6 +103,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 _ => refuse("iterate expects numbers, as many in `init` as in `coeffs`"),
             }
         },
+    ),
+    state(
+        "differ",
+        "X",
+        "Is it another value than that of the row before? The first one is; NULL equals NULL.",
+        ("differ([1,1,,,2])", "[true,false,true,false,true]"),
+        |args| by_class!(args[0].ty, T => Ok(Keyed::state(Differ::<T>(std::marker::PhantomData), Type::Bool))),
     ),
     state(
         "topRange",
@@ -144,6 +163,53 @@ fn steps(args: &[Argument], place: usize, name: &str) -> Result<usize> {
         steps if steps > 1_000_000 => refuse(format!("too many rows to look back: steps=`{steps}`")),
         steps => Ok(steps as usize),
     }
+}
+
+/// The functions that look back as many rows as their second argument says.
+const STEPPING: &[&str] = &["move", "deltas", "percentChange"];
+
+/// Takes all rows there are at once. Then a function may look ahead too: it looks back from the last row on.
+pub(super) fn push_all(
+    function: &str,
+    bind: fn(&[Argument]) -> Result<Box<dyn State>>,
+    args: &[Argument],
+    keys: &[u32],
+    columns: &[Column],
+) -> Result<Vec<Column>> {
+    let Some(args) = turned(function, args) else { return bind(args)?.push(keys, columns) };
+    let rows: Vec<u32> = (0..keys.len() as u32).rev().collect();
+    let keys: Vec<u32> = keys.iter().rev().copied().collect();
+    let columns: Vec<Column> = columns.iter().map(|column| column.take(&rows)).collect();
+    let results = bind(&args)?.push(&keys, &columns)?;
+    Ok(results.iter().map(|result| result.take(&rows)).collect())
+}
+
+/// The arguments that look back as far as these look ahead; `None` if they do not.
+pub(super) fn turned(function: &str, args: &[Argument]) -> Option<Vec<Argument>> {
+    let steps = whole(args, 1, "steps").ok()??;
+    if steps >= 0 || !STEPPING.contains(&function) {
+        return None;
+    }
+    let mut turned = args.to_vec();
+    turned[1] = Argument::constant(Value::long(steps.checked_neg()?));
+    Some(turned)
+}
+
+/// `iterate` for a number of values: as many that add nothing.
+pub(super) fn unroll(function: &str, values: &mut [Option<Value>]) -> Result<()> {
+    if function == "iterate"
+        && let Some(Some(x)) = values.get_mut(2)
+        && let Value::Scalar(ty, Scalar::Int(count)) = x
+        && ty.is_integer()
+    {
+        match usize::try_from(*count) {
+            Ok(count) if count <= ELEMENTS_MAX => {
+                *x = Value::Vector(Column::repeat(Type::Double, &Scalar::Float(0.0), count));
+            }
+            _ => return refuse(format!("number of values is out of range: X=`{count}`, limit=`{ELEMENTS_MAX}`")),
+        }
+    }
+    Ok(())
 }
 
 fn before(args: &[Argument], back: usize) -> Result<Box<dyn State>> {
@@ -310,6 +376,25 @@ impl<T: Item> Step for PrevState<T> {
             key.before = Some(before);
         }
         key.before.clone()
+    }
+}
+
+#[derive(Clone)]
+struct Differ<T>(std::marker::PhantomData<T>);
+
+impl<T: Item> Step for Differ<T> {
+    type In = T;
+    /// The value before, NULL or not, once there is one.
+    type Key = Option<Option<T>>;
+    type Out = i64;
+    fn step(&self, key: &mut Self::Key, value: Option<T>) -> Option<i64> {
+        let same = match (&*key, &value) {
+            (Some(Some(before)), Some(value)) => before.order(value).is_eq(),
+            (Some(before), value) => before.is_none() && value.is_none(),
+            (None, _) => false,
+        };
+        *key = Some(value);
+        Some(!same as i64)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::item::{Other, by_class};
 use super::moments::*;
-use super::settings::{choice, flag, need_number, number};
+use super::settings::{choice, flag, need_number, number, whole};
 use super::sorted::{Deviation, Median, Percentile, Sorted};
 use super::summary::*;
 use crate::diagnostic::Diagnostic;
@@ -149,6 +149,26 @@ pub(super) fn moving_first_not<U: Use>(args: &[Argument], to: U) -> Result<U::Ma
 
 pub(super) fn moving_last_not<U: Use>(args: &[Argument], to: U) -> Result<U::Made> {
     end_value(args, to, true, 2)
+}
+
+pub(super) fn has_null<U: Use>(_: &[Argument], to: U) -> Result<U::Made> {
+    Ok(to.summary(AnyNull, Type::Bool))
+}
+
+/// `k` stands at place 1.
+pub(super) fn search_k<U: Use>(args: &[Argument], to: U) -> Result<U::Made> {
+    let place = match whole(args, 1, "k")?.unwrap_or(0) {
+        k if k < 1 => {
+            return Err(Diagnostic::new(format!("a whole number above 0 is wanted: parameter=`k`, value=`{k}`")));
+        }
+        k => k as usize - 1,
+    };
+    let ty = args[0].ty;
+    if ty == Type::Symbol {
+        // Codes have no order, texts do.
+        return Ok(to.summary(Smallest::<Other>::new(place), ty));
+    }
+    Ok(by_class!(ty, T => to.summary(Smallest::<T>::new(place), ty)))
 }
 
 pub(super) fn ifirst_not<U: Use>(_: &[Argument], to: U) -> Result<U::Made> {

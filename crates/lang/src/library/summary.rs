@@ -367,6 +367,27 @@ impl<T: Item> Summary for EndValue<T> {
     }
 }
 
+/// Is there a NULL?
+#[derive(Clone)]
+pub(super) struct AnyNull;
+
+impl Summary for AnyNull {
+    type In = ();
+    type Slot = bool;
+    type Out = i64;
+    const NULLS: bool = true;
+    fn add(&self, _: &mut bool, _: ()) {}
+    fn add_null(&self, slot: &mut bool) {
+        *slot = true;
+    }
+    fn merge(&self, into: &mut bool, from: &bool) {
+        *into |= from;
+    }
+    fn result(&self, slot: &bool) -> Option<i64> {
+        Some(*slot as i64)
+    }
+}
+
 /// The place of the first or the last value among the rows; -1 where there is none.
 #[derive(Clone)]
 pub(super) struct EndPlace {
@@ -621,6 +642,35 @@ impl<T: Item> Summary for Distinct<T> {
     }
     fn result(&self, slot: &TallySlot<T>) -> Option<i64> {
         Some(slot.counts.len() as i64 + (slot.nulls > 0 && !self.ignore_null) as i64)
+    }
+}
+
+/// The smallest value, the second smallest and so on.
+#[derive(Clone)]
+pub(super) struct Smallest<T> {
+    place: usize,
+    class: std::marker::PhantomData<T>,
+}
+
+impl<T> Smallest<T> {
+    /// The value at this place of all in order, from 0.
+    pub fn new(place: usize) -> Smallest<T> {
+        Smallest { place, class: std::marker::PhantomData }
+    }
+}
+
+impl<T: Item> Summary for Smallest<T> {
+    type In = T;
+    type Slot = Vec<T>;
+    type Out = T;
+    fn add(&self, slot: &mut Vec<T>, value: T) {
+        slot.push(value);
+    }
+    fn merge(&self, into: &mut Vec<T>, from: &Vec<T>) {
+        into.extend_from_slice(from);
+    }
+    fn result(&self, slot: &Vec<T>) -> Option<T> {
+        (self.place < slot.len()).then(|| slot.clone().select_nth_unstable_by(self.place, Item::order).1.clone())
     }
 }
 

@@ -232,6 +232,66 @@ fn nothing_depends_on_how_rows_are_cut_nor_on_being_written_and_read() {
 }
 
 #[test]
+fn functions_of_whole_vectors_are_what_going_through_all_pairs_gives() {
+    use std::cmp::Ordering;
+    let order = |a: &Scalar, b: &Scalar| super::item::order_scalars(a, b);
+    let mut numbers = Numbers(17);
+    for (ty, rows) in [(Type::Double, 60), (Type::Int, 60), (Type::Double, 1), (Type::Long, 0)] {
+        let x = numbers.column(ty, rows, ty == Type::Double);
+        let values: Vec<Scalar> = (0..rows).map(|row| x.get(row)).collect();
+        let vector = || Value::Vector(x.clone());
+        let less = |row: usize| values.iter().filter(|other| order(other, &values[row]).is_lt()).count();
+        let nulls = values.iter().filter(|value| value.is_null()).count();
+        let whole = |count: usize| Scalar::Int(count as i64);
+        let (ranks, sorted) = (column("rank", vec![vector()]), column("sort", vec![vector()]));
+        let places = column("isort", vec![vector(), Value::bool(false)]);
+        let (again, differ) = (column("isDuplicated", vec![vector()]), column("differ", vec![vector()]));
+        let found = column("find", vec![vector(), vector()]);
+        for row in 0..rows {
+            let rank = if values[row].is_null() { Scalar::Null } else { whole(less(row) - nulls) };
+            assert_eq!(ranks.get(row), rank, "{ty}, row {row}");
+            assert!(row == 0 || order(&sorted.get(row - 1), &sorted.get(row)).is_le(), "{ty}, row {row}");
+            let Scalar::Int(place) = places.get(row) else { panic!("a place") };
+            assert!(order(&values[place as usize], &sorted.get(rows - 1 - row)).is_eq(), "{ty}, row {row}");
+            let first = values.iter().position(|other| order(other, &values[row]) == Ordering::Equal).unwrap();
+            assert_eq!(again.get(row), Scalar::Bool(first < row), "{ty}, row {row}");
+            assert_eq!(found.get(row), whole(first), "{ty}, row {row}");
+            let same = row > 0 && order(&values[row - 1], &values[row]).is_eq();
+            assert_eq!(differ.get(row), Scalar::Bool(!same), "{ty}, row {row}");
+            if let Value::Scalar(_, kth) = value("searchK", vec![vector(), int(row as i64 + 1)]) {
+                let wanted = if row + nulls < rows { sorted.get(row + nulls) } else { Scalar::Null };
+                assert!(order(&kth, &wanted).is_eq(), "{ty}, row {row}");
+            }
+        }
+        for steps in [1, 3] {
+            let ahead = column("move", vec![vector(), int(-steps)]);
+            let changes = column("deltas", vec![vector(), int(-steps)]);
+            for row in 0..rows {
+                let other = values.get(row + steps as usize).unwrap_or(&Scalar::Null);
+                assert!(order(&ahead.get(row), other).is_eq(), "{ty}, row {row}");
+                let change = values[row].as_f64().zip(other.as_f64()).map(|(a, b)| a - b);
+                assert!(close(&changes.get(row), &change.map_or(Scalar::Null, Scalar::Float)), "{ty}, row {row}");
+            }
+        }
+        let has = value("hasNull", vec![vector()]);
+        assert_eq!(has.as_bool(), Some(nulls > 0), "{ty}");
+    }
+}
+
+#[test]
+fn a_rank_in_a_row_is_the_rank_among_its_elements() {
+    let mut numbers = Numbers(19);
+    let columns: Vec<Column> = (0..7).map(|_| numbers.column(Type::Double, 30, true)).collect();
+    let ranks = column("rowRank", vec![Value::Tuple(columns.iter().cloned().map(Value::Vector).collect())]);
+    for row in 0..30 {
+        let elements: Vec<Scalar> = columns.iter().map(|column| column.get(row)).collect();
+        let wanted = column("rank", vec![Value::Vector(Column::of_scalars(Type::Double, &elements))]);
+        let Scalar::List(found) = ranks.get(row) else { panic!("an array") };
+        assert_eq!(*found, wanted, "row {row}");
+    }
+}
+
+#[test]
 fn panes_put_together_are_the_window() {
     let mut numbers = Numbers(13);
     for name in ["sum", "count", "first", "last", "min", "max", "med", "mode", "nunique", "std", "kurtosis", "imax"] {

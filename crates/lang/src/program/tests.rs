@@ -175,6 +175,11 @@ fn what_a_stream_cannot_do_is_refused_by_name() {
     assert!(text.contains("function=`f`, variable=`y`"), "{text}");
     let text = refusal(&["price + sym"], "");
     assert!(text.contains("add does not take these types: types=`DOUBLE, SYMBOL`"), "{text}");
+    let text = refusal(&["deltas(price, -2)", "move(price, -1)", "percentChange(price, -1)", "rank(price)"], "");
+    for name in ["deltas", "move", "percentChange"] {
+        assert!(text.contains(&format!("{name} would look ahead: steps=`-")), "{text}");
+    }
+    assert!(text.contains("rank is not supported on streams"), "{text}");
 }
 
 #[test]
