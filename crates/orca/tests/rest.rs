@@ -604,9 +604,20 @@ fn curl_runs_scripts_queries_and_streams() {
     assert!(answer.starts_with("n\n"), "{answer}");
     let answer = curl(&[&text[..], &["1 + 1", &url("/v1/scripts")]].concat());
     assert!(answer.contains("\"value\":\"2\""), "{answer}");
-    let events = curl(&["--no-buffer", "--max-time", "2", &url(&format!("/v1/tables/{TRADE}/subscribe?from=first"))]);
-    assert!(events.starts_with("id: 0:") && events.matches("event: rows").count() > 1, "{events:.200}");
+    for packed in [&[][..], &["--compressed"]] {
+        let subscribe = url(&format!("/v1/tables/{TRADE}/subscribe?from=first"));
+        let events = curl(&[packed, &["--no-buffer", "--max-time", "2", &subscribe]].concat());
+        assert!(events.starts_with("id: 0:") && events.matches("event: rows").count() > 1, "{events:.200}");
+    }
     traffic.stop();
+    // A stream that ends is a whole one.
+    let behind = url(&format!("/v1/tables/{TRADE}/subscribe?slow=disconnect&lag_rows_max=1"));
+    let (plain, packed) = (curl(&[&behind]), curl(&["--compressed", &behind]));
+    assert!(plain.starts_with("event: error\n") && plain == packed, "{plain}\n{packed}");
+    let head = curl(&["--head", "--request", "GET", "--header", "accept-encoding: br;q=1, GZIP;q=0.5", &behind]);
+    assert!(head.contains("content-encoding: gzip"), "{head}");
+    let head = curl(&["--head", "--request", "GET", "--header", "accept-encoding: gzip;q=0", &behind]);
+    assert!(!head.contains("content-encoding") && head.contains("vary: accept-encoding"), "{head}");
     running.stop().unwrap();
 }
 
@@ -700,16 +711,16 @@ fn a_million_rows_as_json_lines() {
 }
 
 /// Rows a second through the K-line graph at full speed, while `readers` subscribers read its one-minute table, the first of
-/// them stuck. The others are read by one thread that gives way: it takes none of the processors that it would not take from
-/// elsewhere.
-fn rate_with(readers: usize, batches: &[Batch]) -> f64 {
+/// them stuck. They take gzip, as browsers and HTTP libraries do. The others are read by one thread that gives way: it takes
+/// none of the processors that it would not take from elsewhere.
+fn rate_with(readers: usize, coding: &str, batches: &[Batch]) -> f64 {
     let running = serve(&[]);
     submit(&running, KLINE);
     let path = "/v1/tables/market.orca_table.kline_1min/subscribe";
     let mut streams: Vec<TcpStream> = (0..readers)
         .map(|_| {
             let mut stream = TcpStream::connect(running.http).unwrap();
-            write!(stream, "GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+            write!(stream, "GET {path} HTTP/1.1\r\nhost: x\r\naccept-encoding: {coding}\r\n\r\n").unwrap();
             stream
         })
         .collect();
@@ -753,20 +764,22 @@ fn read_all(streams: Vec<TcpStream>) -> usize {
 #[ignore = "a measurement"]
 fn a_hundred_readers_do_not_hold_the_graph_up() {
     let batches: Vec<Batch> = Market::new(7, 500, 40_000_000, 10_000).collect();
-    const PAIRS: usize = 60;
-    // One of a pair right after the other, as the machine's own speed wavers.
-    let mut losses: Vec<f64> = (0..PAIRS)
-        .map(|round| {
-            let (first, second) = if round % 2 == 0 { (0, 100) } else { (100, 0) };
-            let (one, other) = (rate_with(first, &batches), rate_with(second, &batches));
-            let (alone, with) = if first == 0 { (one, other) } else { (other, one) };
-            100.0 * (1.0 - with / alone)
-        })
-        .collect();
-    losses.sort_by(f64::total_cmp);
-    let (half, last) = (losses.len() / 2, losses.len() - 1);
-    println!(
-        "lost to readers, median of {PAIRS} pairs: {:.1} % ({:.1} to {:.1})",
-        losses[half], losses[0], losses[last]
-    );
+    const PAIRS: usize = 30;
+    for coding in ["gzip", "identity"] {
+        // One of a pair right after the other, as the machine's own speed wavers.
+        let mut losses: Vec<f64> = (0..PAIRS)
+            .map(|round| {
+                let (first, second) = if round % 2 == 0 { (0, 100) } else { (100, 0) };
+                let (one, other) = (rate_with(first, coding, &batches), rate_with(second, coding, &batches));
+                let (alone, with) = if first == 0 { (one, other) } else { (other, one) };
+                100.0 * (1.0 - with / alone)
+            })
+            .collect();
+        losses.sort_by(f64::total_cmp);
+        let (half, last) = (losses.len() / 2, losses.len() - 1);
+        println!(
+            "lost to readers of {coding}, median of {PAIRS} pairs: {:.1} % ({:.1} to {:.1})",
+            losses[half], losses[0], losses[last]
+        );
+    }
 }

@@ -3,7 +3,7 @@
 //! Whoever appends rings a table's one bell, at most once until somebody has looked. The new rows are then read once for all
 //! readers, and what they are sent is made once, so that many of them ask the table no more than one does.
 
-use bytes::Bytes;
+use super::text::Text;
 use data::Batch;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -97,11 +97,11 @@ impl Drop for Hub {
 
 /// Texts about the parts that were read last.
 #[derive(Default)]
-pub(super) struct Texts(Mutex<VecDeque<(Part, Arc<OnceLock<Bytes>>)>>);
+pub(super) struct Texts(Mutex<VecDeque<(Part, Arc<OnceLock<Arc<Text>>>)>>);
 
 impl Texts {
     /// The text for a part; made if none of its readers has.
-    pub(super) fn get(&self, part: Part, make: impl FnOnce() -> Bytes) -> Bytes {
+    pub(super) fn get(&self, part: Part, make: impl FnOnce() -> String) -> Arc<Text> {
         let text = {
             let mut texts = self.0.lock();
             match texts.iter().find(|(of, _)| *of == part) {
@@ -114,7 +114,7 @@ impl Texts {
                 }
             }
         };
-        text.get_or_init(make).clone()
+        text.get_or_init(|| Arc::new(make().into())).clone()
     }
 }
 
@@ -186,9 +186,9 @@ mod tests {
         let mut text = |from, filter| {
             let make = || {
                 made += 1;
-                Bytes::from(format!("{from} {filter:?}"))
+                format!("{from} {filter:?}")
             };
-            texts.get(part(from, filter), make)
+            texts.get(part(from, filter), make).plain()
         };
         assert_eq!(text(1, None), text(1, None));
         assert_eq!(text(1, Some("n > 1")), "1 Some(\"n > 1\")");

@@ -13,6 +13,7 @@ mod readers;
 mod scripts;
 pub mod subscription;
 mod system_tables;
+pub mod text;
 
 pub use appending::{Append, AppendFigures, numbered};
 pub use scripts::{Ran, SessionId};

@@ -3,8 +3,8 @@
 //! The table keeps its rows anyway, so a reader that stops reading costs nothing but its place.
 
 use super::hub::{Hub, Part, Told};
+use super::text::Text;
 use crate::failure::Failure;
-use bytes::Bytes;
 use data::Batch;
 use env::Kind;
 use std::sync::Arc;
@@ -217,9 +217,9 @@ impl Subscription {
 
     /// What stands for these rows in a message; made once for all readers that get the same. One kind of text only is shared
     /// by the readers of a table.
-    pub fn shared(&self, news: &News, make: impl FnOnce(&News) -> String) -> Bytes {
+    pub fn shared(&self, news: &News, make: impl FnOnce(&News) -> String) -> Arc<Text> {
         let News { era, from, next, missed, .. } = *news;
-        self.hub.texts.get(Part { filter: self.wanted.filter.clone(), era, from, next, missed }, || make(news).into())
+        self.hub.texts.get(Part { filter: self.wanted.filter.clone(), era, from, next, missed }, || make(news))
     }
 
     /// The next rows before this offset; `read` are the last of them, with their era and first offset, if somebody has them.

@@ -7,12 +7,13 @@ use super::request::{Path, Query};
 use super::tables::find;
 use crate::server::Server;
 use crate::server::subscription::{News, Slow, Subscription, Wanted, parse_start};
+use crate::server::text::{Text, zipped};
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
+use futures::StreamExt;
 use futures::future::{Either, select};
 use serde::Deserialize;
 use std::convert::Infallible;
@@ -103,7 +104,7 @@ impl Subscribing {
 ///
 /// A stream of server-sent events. An event `rows` has the id `ERA:NEXT` and the data `{"era", "next", "missed", "rows"}`;
 /// `Last-Event-ID` goes on behind it. An event `error` has a problem as data and is the last one. A comment every 15 seconds
-/// keeps the connection alive.
+/// keeps the connection alive. A client that takes gzip gets it.
 #[utoipa::path(
     get, path = "/v1/tables/{name}/subscribe", tag = "tables", operation_id = "subscribe",
     params(
@@ -122,20 +123,37 @@ pub(super) async fn subscribe(
     let (name, _) = find(&front, &name)?;
     let subscription = front.server.subscribe(&name, subscribing.wanted(&headers)?)?;
     let events = Events { server: front.server.clone(), subscription, is_over: false };
-    let events = futures::stream::unfold(events, |mut events| async move {
-        let event = events.next().await?;
-        Some((Ok::<_, Infallible>(event), events))
-    });
+    let events = futures::stream::unfold(events, |mut events| async move { Some((events.next().await?, events)) });
+    let zips = takes_gzip(&headers);
+    let pieces = match zips {
+        true => zipped(events).boxed(),
+        false => events.map(|event| event.plain()).boxed(),
+    };
+    let pieces = pieces.map(Ok::<_, Infallible>);
     let body = match aside {
         Some(Extension(connection)) => {
             connection.go();
-            Body::from_stream(events)
+            Body::from_stream(pieces)
         }
         // Others use the connection too.
-        None => Body::from_stream(front.server.aside(events)),
+        None => Body::from_stream(front.server.aside(pieces)),
     };
     let head = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
-    Ok((head, body).into_response())
+    let mut response = (head, [(header::VARY, "accept-encoding")], body).into_response();
+    if zips {
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    Ok(response)
+}
+
+/// Does a client take gzip (RFC 9110, 12.5.3)?
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let codings = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    codings.flat_map(|value| value.split(',')).any(|coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        let weight = weight.trim().strip_prefix("q=").map_or(Ok(1.0), str::parse::<f32>);
+        name.trim().eq_ignore_ascii_case("gzip") && weight.is_ok_and(|weight| weight > 0.0)
+    })
 }
 
 /// The events of one reader, made when it asks for them.
@@ -146,7 +164,7 @@ struct Events {
 }
 
 impl Events {
-    async fn next(&mut self) -> Option<Bytes> {
+    async fn next(&mut self) -> Option<Arc<Text>> {
         if self.is_over {
             return None;
         }
@@ -164,11 +182,11 @@ impl Events {
                 Ok(Err(failure)) => {
                     self.is_over = true;
                     let problem = Problem::from(failure).json();
-                    return Some(format!("event: error\ndata: {problem}\n\n").into());
+                    return Some(Arc::new(format!("event: error\ndata: {problem}\n\n").into()));
                 }
                 Err(_) => {
                     let (era, next) = (self.subscription.era(), self.subscription.offset());
-                    return Some(format!(":\nid: {era}:{next}\n\n").into());
+                    return Some(Arc::new(format!(":\nid: {era}:{next}\n\n").into()));
                 }
             }
         }
