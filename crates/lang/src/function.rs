@@ -161,6 +161,8 @@ pub trait Aggregate: Send {
 pub trait State: Send {
     /// The types of the results: one, or several for a function with several results.
     fn types(&self) -> Vec<Type>;
+    /// Is the state of a key rows, or what grows with them? Then it is far from that of the next key.
+    fn keeps_rows(&self) -> bool;
     /// Takes rows in order and gives one value for each: row `i` belongs to key `keys[i]`, a dense number. Keys not
     /// seen before start empty. The arguments, without the settings, have the length of `keys`.
     fn push(&mut self, keys: &[u32], args: &[Column]) -> Result<Vec<Column>>;

@@ -1,6 +1,6 @@
 //! Aggregate functions: one value for many rows, with a state for each of many groups.
 
-use super::item::{Input, Item, Output, Visit, Vocabulary};
+use super::item::{Input, Item, Output, Reading, Vocabulary};
 use super::operator;
 use super::sorted::Sorted;
 use super::statistic::{self as st, Use};
@@ -182,8 +182,15 @@ impl<S: Summary> Aggregate for Grouped<S> {
     }
 
     fn fold(&mut self, slots: &[u32], args: &[Picked]) -> Result<()> {
-        let fold = Fold { summary: &self.summary, states: &mut self.slots, slots };
-        S::In::each(args, &mut self.vocabulary, fold)
+        let picks = args.first().and_then(|arg| arg.rows);
+        if args.iter().any(|arg| arg.rows.is_some() != picks.is_some()) {
+            let columns: Vec<Column> = args.iter().map(Picked::compact).collect();
+            let args: Vec<Picked> = columns.iter().map(|column| Picked { column, rows: None }).collect();
+            return self.fold(slots, &args);
+        }
+        let columns: Vec<&Column> = args.iter().map(|arg| arg.column).collect();
+        let fold = Fold { summary: &self.summary, states: &mut self.slots, slots, picks };
+        S::In::rows(&columns, &mut self.vocabulary, fold)
     }
 
     fn merge(&mut self, into: u32, from: u32) {
@@ -222,20 +229,27 @@ struct Fold<'a, S: Summary> {
     summary: &'a S,
     states: &'a mut Paged<S::Slot>,
     slots: &'a [u32],
+    picks: Option<&'a [u32]>,
 }
 
-impl<S: Summary> Visit<S::In> for Fold<'_, S> {
-    #[inline(always)]
-    fn visit(&mut self, row: usize, value: Option<S::In>) {
-        let slot = self.slots[row];
-        if slot == NO_SLOT {
-            return;
+impl<S: Summary> Reading<S::In> for Fold<'_, S> {
+    fn read(self, value: impl Fn(usize) -> Option<S::In>) -> Result<()> {
+        let Fold { summary, states, slots, picks } = self;
+        let mut fold = |slot: u32, row: usize| {
+            if slot == NO_SLOT {
+                return;
+            }
+            match value(row) {
+                Some(value) => summary.add(&mut states[slot as usize], value),
+                None if S::NULLS => summary.add_null(&mut states[slot as usize]),
+                None => {}
+            }
+        };
+        match picks {
+            Some(rows) => slots.iter().zip(rows).for_each(|(&slot, &row)| fold(slot, row as usize)),
+            None => slots.iter().enumerate().for_each(|(row, &slot)| fold(slot, row)),
         }
-        match value {
-            Some(value) => self.summary.add(&mut self.states[slot as usize], value),
-            None if S::NULLS => self.summary.add_null(&mut self.states[slot as usize]),
-            None => {}
-        }
+        Ok(())
     }
 }
 

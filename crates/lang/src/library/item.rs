@@ -5,8 +5,8 @@
 //! - Bytes of a state hold texts, never codes.
 
 use crate::diagnostic::Diagnostic;
-use crate::function::{Picked, Result};
-use data::arrow::buffer::{BooleanBuffer, NullBuffer, NullBufferBuilder};
+use crate::function::Result;
+use data::arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use data::{Column, Dictionary, Physical, Remap, Scalar, Type};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -24,20 +24,14 @@ pub(super) trait Item: Input + Wire + Default + PartialEq {
 pub(super) trait Input: Clone + Send + Sync + 'static {
     /// How many arguments it is made of.
     const ARGUMENTS: usize = 1;
-    /// Calls `f` with each row's number and value, `None` for NULL. Of several arguments any NULL makes the row NULL.
-    fn each(args: &[Picked], vocabulary: &mut Vocabulary, f: impl Visit<Self>) -> Result<()>;
+    /// Has the rows of columns read. Of several arguments any NULL makes the row NULL.
+    fn rows(args: &[&Column], vocabulary: &mut Vocabulary, to: impl Reading<Self>) -> Result<()>;
 }
 
-/// Takes the values of rows: a closure, or a value of its own where a loop must be tight.
-pub(super) trait Visit<T> {
-    /// Takes one row's value, `None` for NULL.
-    fn visit(&mut self, row: usize, value: Option<T>);
-}
-
-impl<T, F: FnMut(usize, Option<T>)> Visit<T> for F {
-    fn visit(&mut self, row: usize, value: Option<T>) {
-        self(row, value);
-    }
+/// Who reads rows. It is made anew for each way that rows are stored, so that its loops are tight.
+pub(super) trait Reading<T> {
+    /// Reads them: `value` is what stands in a row, `None` for NULL.
+    fn read(self, value: impl Fn(usize) -> Option<T>) -> Result<()>;
 }
 
 /// A code of the dictionary of a [`Vocabulary`].
@@ -87,33 +81,17 @@ impl Vocabulary {
     }
 }
 
-/// One loop over plain values, a copy of it for each of the four cases. Those without NULLs are the hot ones.
+/// Has values read, of which some are NULL.
 #[inline(always)]
-fn walk<N: Copy, T>(
-    values: &[N],
-    nulls: Option<&NullBuffer>,
-    rows: Option<&[u32]>,
-    widen: impl Fn(N) -> T,
-    mut f: impl Visit<T>,
-) {
-    match (rows, nulls) {
-        (None, None) => {
-            for (row, &value) in values.iter().enumerate() {
-                f.visit(row, Some(widen(value)));
-            }
-        }
-        (Some(rows), None) => {
-            for (row, &place) in rows.iter().enumerate() {
-                f.visit(row, Some(widen(values[place as usize])));
-            }
-        }
-        (rows, Some(nulls)) => {
-            for row in 0..rows.map_or(values.len(), <[u32]>::len) {
-                let place = rows.map_or(row, |rows| rows[row] as usize);
-                f.visit(row, nulls.is_valid(place).then(|| widen(values[place])));
-            }
-        }
+fn read<T>(value: impl Fn(usize) -> T, nulls: Option<&NullBuffer>, to: impl Reading<T>) -> Result<()> {
+    match nulls {
+        None => to.read(|row| Some(value(row))),
+        Some(nulls) => to.read(|row| nulls.is_valid(row).then(|| value(row))),
     }
+}
+
+fn floats(column: &Column) -> Result<ScalarBuffer<f64>> {
+    column.to_f64s().ok_or_else(|| mismatch("a number", column.ty()))
 }
 
 fn mismatch(wanted: &str, found: Type) -> Diagnostic {
@@ -121,19 +99,9 @@ fn mismatch(wanted: &str, found: Type) -> Diagnostic {
 }
 
 impl Input for f64 {
-    fn each(args: &[Picked], _: &mut Vocabulary, f: impl Visit<f64>) -> Result<()> {
-        let Picked { column, rows } = args[0];
-        let nulls = column.validity();
-        match column.ty().physical() {
-            Physical::F64 => walk(column.f64s(), nulls, rows, |value| value, f),
-            Physical::I64 => walk(column.i64s(), nulls, rows, |value| value as f64, f),
-            Physical::I32 => walk(column.i32s(), nulls, rows, |value| value as f64, f),
-            _ => {
-                let values = column.to_f64s().ok_or_else(|| mismatch("a number", column.ty()))?;
-                walk(&values, nulls, rows, |value| value, f);
-            }
-        }
-        Ok(())
+    fn rows(args: &[&Column], _: &mut Vocabulary, to: impl Reading<f64>) -> Result<()> {
+        let values = floats(args[0])?;
+        read(|row| values[row], args[0].validity(), to)
     }
 }
 
@@ -156,18 +124,9 @@ impl Item for f64 {
 }
 
 impl Input for i64 {
-    fn each(args: &[Picked], _: &mut Vocabulary, f: impl Visit<i64>) -> Result<()> {
-        let Picked { column, rows } = args[0];
-        let nulls = column.validity();
-        match column.ty().physical() {
-            Physical::I64 => walk(column.i64s(), nulls, rows, |value| value, f),
-            Physical::I32 => walk(column.i32s(), nulls, rows, |value| value as i64, f),
-            _ => {
-                let values = column.to_i64s().ok_or_else(|| mismatch("a whole number", column.ty()))?;
-                walk(&values, nulls, rows, |value| value, f);
-            }
-        }
-        Ok(())
+    fn rows(args: &[&Column], _: &mut Vocabulary, to: impl Reading<i64>) -> Result<()> {
+        let values = args[0].to_i64s().ok_or_else(|| mismatch("a whole number", args[0].ty()))?;
+        read(|row| values[row], args[0].validity(), to)
     }
 }
 
@@ -196,10 +155,9 @@ impl Item for i64 {
 }
 
 impl Input for i128 {
-    fn each(args: &[Picked], _: &mut Vocabulary, f: impl Visit<i128>) -> Result<()> {
-        let Picked { column, rows } = args[0];
-        walk(column.decimals(), column.validity(), rows, |value| value, f);
-        Ok(())
+    fn rows(args: &[&Column], _: &mut Vocabulary, to: impl Reading<i128>) -> Result<()> {
+        let values = args[0].decimals();
+        read(|row| values[row], args[0].validity(), to)
     }
 }
 
@@ -214,10 +172,10 @@ impl Item for i128 {
 }
 
 impl Input for Code {
-    fn each(args: &[Picked], vocabulary: &mut Vocabulary, f: impl Visit<Code>) -> Result<()> {
-        let column = vocabulary.codes(args[0].column)?;
-        walk(column.codes(), column.validity(), args[0].rows, Code, f);
-        Ok(())
+    fn rows(args: &[&Column], vocabulary: &mut Vocabulary, to: impl Reading<Code>) -> Result<()> {
+        let column = vocabulary.codes(args[0])?;
+        let codes = column.codes();
+        read(|row| Code(codes[row]), column.validity(), to)
     }
 }
 
@@ -244,13 +202,8 @@ impl Default for Other {
 pub(super) struct Other(pub Scalar);
 
 impl Input for Other {
-    fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl Visit<Other>) -> Result<()> {
-        let Picked { column, rows } = args[0];
-        for row in 0..args[0].len() {
-            let value = column.get(rows.map_or(row, |rows| rows[row] as usize));
-            f.visit(row, (!value.is_null()).then_some(Other(value)));
-        }
-        Ok(())
+    fn rows(args: &[&Column], _: &mut Vocabulary, to: impl Reading<Other>) -> Result<()> {
+        to.read(|row| Some(Other(args[0].get(row))).filter(|value| !value.0.is_null()))
     }
 }
 
@@ -288,59 +241,36 @@ pub(super) fn order_scalars(a: &Scalar, b: &Scalar) -> Ordering {
 }
 
 impl Input for () {
-    fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl Visit<()>) -> Result<()> {
-        let mut nullable = args.iter().filter_map(|arg| Some((arg.column.validity()?, arg.rows)));
-        match (nullable.next(), nullable.next()) {
-            (None, _) => (0..args[0].len()).for_each(|row| f.visit(row, Some(()))),
-            (Some((nulls, rows)), None) => (0..args[0].len()).for_each(|row| {
-                let place = rows.map_or(row, |rows| rows[row] as usize);
-                f.visit(row, nulls.is_valid(place).then_some(()));
-            }),
-            _ => (0..args[0].len()).for_each(|row| {
-                let valid = |arg: &Picked| !arg.column.is_null(arg.rows.map_or(row, |rows| rows[row] as usize));
-                f.visit(row, args.iter().all(valid).then_some(()));
-            }),
-        }
-        Ok(())
+    fn rows(args: &[&Column], _: &mut Vocabulary, to: impl Reading<()>) -> Result<()> {
+        read(|_| (), any_null(args).as_ref(), to)
     }
 }
 
 impl Input for (f64, f64) {
     const ARGUMENTS: usize = 2;
 
-    fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl Visit<(f64, f64)>) -> Result<()> {
-        let floats = |arg: &Picked| arg.column.to_f64s().ok_or_else(|| mismatch("a number", arg.column.ty()));
-        let (a, b) = (floats(&args[0])?, floats(&args[1])?);
-        let place = |arg: &Picked, row: usize| arg.rows.map_or(row, |rows| rows[row] as usize);
-        let valid = |arg: &Picked, at: usize| arg.column.validity().is_none_or(|nulls| nulls.is_valid(at));
-        for row in 0..args[0].len() {
-            let (at_a, at_b) = (place(&args[0], row), place(&args[1], row));
-            let both = valid(&args[0], at_a) && valid(&args[1], at_b);
-            f.visit(row, both.then(|| (a[at_a], b[at_b])));
-        }
-        Ok(())
+    fn rows(args: &[&Column], _: &mut Vocabulary, to: impl Reading<(f64, f64)>) -> Result<()> {
+        let (a, b) = (floats(args[0])?, floats(args[1])?);
+        read(|row| (a[row], b[row]), any_null(args).as_ref(), to)
     }
+}
+
+/// Which rows have a value in each column; `None` if all have.
+fn any_null(args: &[&Column]) -> Option<NullBuffer> {
+    args.iter().fold(None, |all, column| NullBuffer::union(all.as_ref(), column.validity()))
 }
 
 /// Several numbers, each of which may be NULL; such a row is never NULL as a whole.
 impl<const N: usize> Input for [Option<f64>; N] {
     const ARGUMENTS: usize = N;
 
-    /// For arguments that are not picked from, as those of functions with a state.
-    fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl Visit<[Option<f64>; N]>) -> Result<()> {
-        let mut columns = Vec::with_capacity(N);
-        for Picked { column, .. } in &args[..N] {
-            let values = column.to_f64s().ok_or_else(|| mismatch("a number", column.ty()))?;
-            columns.push((values, column.validity()));
-        }
-        for row in 0..args[0].len() {
-            let number = |place: usize| {
-                let (values, nulls) = &columns[place];
-                nulls.is_none_or(|nulls| nulls.is_valid(row)).then(|| values[row])
-            };
-            f.visit(row, Some(std::array::from_fn(number)));
-        }
-        Ok(())
+    fn rows(args: &[&Column], _: &mut Vocabulary, to: impl Reading<[Option<f64>; N]>) -> Result<()> {
+        let columns = args.iter().map(|column| Ok((floats(column)?, column.validity()))).collect::<Result<Vec<_>>>()?;
+        let number = |row: usize, place: usize| {
+            let (values, nulls) = &columns[place];
+            nulls.is_none_or(|nulls| nulls.is_valid(row)).then(|| values[row])
+        };
+        to.read(|row| Some(std::array::from_fn(|place| number(row, place))))
     }
 }
 
@@ -354,13 +284,19 @@ pub(super) struct Timed<T> {
 impl<T: Input> Input for Timed<T> {
     const ARGUMENTS: usize = 1 + T::ARGUMENTS;
 
-    /// For arguments that are not picked from, as those of functions with a state.
-    fn each(args: &[Picked], vocabulary: &mut Vocabulary, mut f: impl Visit<Timed<T>>) -> Result<()> {
-        let column = args[0].column;
-        let times = column.to_i64s().ok_or_else(|| mismatch("a time", column.ty()))?;
-        T::each(&args[1..], vocabulary, |row, value| {
-            f.visit(row, (!column.is_null(row)).then(|| Timed { time: times[row], value }));
-        })
+    fn rows(args: &[&Column], vocabulary: &mut Vocabulary, to: impl Reading<Timed<T>>) -> Result<()> {
+        let times = args[0].to_i64s().ok_or_else(|| mismatch("a time", args[0].ty()))?;
+        T::rows(&args[1..], vocabulary, Beside(|row, value| Timed { time: times[row], value }, args[0].validity(), to))
+    }
+}
+
+/// Reads values that are put beside those of another column, by the function; where that one is NULL, the row is.
+pub(super) struct Beside<'a, F, R>(pub F, pub Option<&'a NullBuffer>, pub R);
+
+impl<T, B, F: Fn(usize, Option<T>) -> B, R: Reading<B>> Reading<T> for Beside<'_, F, R> {
+    fn read(self, value: impl Fn(usize) -> Option<T>) -> Result<()> {
+        let Beside(beside, nulls, to) = self;
+        read(|row| beside(row, value(row)), nulls, to)
     }
 }
 
@@ -372,27 +308,57 @@ pub(super) trait Gather {
     fn column(self, ty: Type, vocabulary: &Vocabulary) -> Result<Column>;
 }
 
+/// Which rows have a value, in the making.
+struct Valid {
+    words: Vec<u64>,
+    /// The bits of the last word, not yet among them.
+    word: u64,
+    rows: usize,
+}
+
+impl Valid {
+    fn of(rows: usize) -> Valid {
+        Valid { words: Vec::with_capacity(rows / 64 + 1), word: 0, rows: 0 }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, valid: bool) {
+        self.word |= (valid as u64) << (self.rows % 64);
+        self.rows += 1;
+        if self.rows.is_multiple_of(64) {
+            self.words.push(std::mem::take(&mut self.word));
+        }
+    }
+
+    /// The bits; `None` if all are set.
+    fn finish(mut self) -> Option<NullBuffer> {
+        self.words.push(self.word);
+        let bits = BooleanBuffer::new(Buffer::from_vec(self.words), 0, self.rows);
+        Some(NullBuffer::new(bits)).filter(|nulls| nulls.null_count() > 0)
+    }
+}
+
 /// A column in the making, in a function's own storage class.
 pub(super) struct Output<T> {
     values: Vec<T>,
-    valid: NullBufferBuilder,
+    valid: Valid,
 }
 
 impl<T: Item> Output<T> {
     /// An empty one with room for this many rows.
     pub fn of(rows: usize) -> Output<T> {
-        Output { values: Vec::with_capacity(rows), valid: NullBufferBuilder::new(rows) }
+        Output { values: Vec::with_capacity(rows), valid: Valid::of(rows) }
     }
 
     /// Adds a value.
     #[inline(always)]
     pub fn push(&mut self, value: Option<T>) {
-        self.valid.append(value.is_some());
+        self.valid.push(value.is_some());
         self.values.push(value.unwrap_or_default());
     }
 
     /// The column.
-    pub fn column(mut self, ty: Type, vocabulary: &Vocabulary) -> Column {
+    pub fn column(self, ty: Type, vocabulary: &Vocabulary) -> Column {
         T::column(ty, self.values, self.valid.finish(), vocabulary)
     }
 }
@@ -411,7 +377,7 @@ impl<T: Item> Gather for Output<T> {
 pub(super) struct Lists<T> {
     offsets: Vec<i32>,
     elements: Output<T>,
-    valid: NullBufferBuilder,
+    valid: Valid,
     /// Were there more elements than a column can number?
     too_many: bool,
 }
@@ -422,7 +388,7 @@ impl<T: Item> Lists<T> {
         if self.too_many {
             return;
         }
-        self.valid.append(list.is_some());
+        self.valid.push(list.is_some());
         list.into_iter().flatten().for_each(|element| self.elements.push(element));
         match i32::try_from(self.elements.values.len()) {
             Ok(end) => self.offsets.push(end),
@@ -435,10 +401,10 @@ impl<T: Item> Gather for Lists<T> {
     fn of(rows: usize) -> Lists<T> {
         let mut offsets = Vec::with_capacity(rows + 1);
         offsets.push(0);
-        Lists { offsets, elements: Output::of(rows), valid: NullBufferBuilder::new(rows), too_many: false }
+        Lists { offsets, elements: Output::of(rows), valid: Valid::of(rows), too_many: false }
     }
 
-    fn column(mut self, ty: Type, vocabulary: &Vocabulary) -> Result<Column> {
+    fn column(self, ty: Type, vocabulary: &Vocabulary) -> Result<Column> {
         if self.too_many {
             return Err(Diagnostic::new(format!("more elements than an array vector can hold: most=`{}`", i32::MAX)));
         }

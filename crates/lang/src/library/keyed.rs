@@ -1,8 +1,8 @@
 //! What all functions with a state by key share: the state of each key in a paged vector, and one loop over the rows.
 
-use super::item::{Gather, Input, Item, Output, Vocabulary, Wire};
+use super::item::{Gather, Input, Item, Output, Reading, Vocabulary, Wire};
 use crate::diagnostic::Diagnostic;
-use crate::function::{Argument, Form, Function, Picked, Result, State};
+use crate::function::{Argument, Form, Function, Result, State};
 use data::{Column, Paged, Type};
 
 /// An entry of a function with a state.
@@ -71,16 +71,17 @@ impl<S: Gives> State for Keyed<S> {
         vec![self.ty]
     }
 
+    fn keeps_rows(&self) -> bool {
+        std::mem::needs_drop::<S::Key>()
+    }
+
     fn push(&mut self, keys: &[u32], args: &[Column]) -> Result<Vec<Column>> {
         if let Some(&last) = keys.iter().max() {
             self.keys.grow(last as usize + 1, S::Key::default());
         }
-        let picked: Vec<Picked> = args.iter().map(|column| Picked { column, rows: None }).collect();
         let mut output = S::Out::of(keys.len());
-        let (step, states) = (&self.step, &mut self.keys);
-        S::In::each(&picked, &mut self.vocabulary, |row, value| {
-            step.give(&mut states[keys[row] as usize], value, &mut output);
-        })?;
+        let take = Take { step: &self.step, states: &mut self.keys, keys, output: &mut output };
+        S::In::rows(&args.iter().collect::<Vec<_>>(), &mut self.vocabulary, take)?;
         Ok(vec![output.column(self.ty, &self.vocabulary)?])
     }
 
@@ -110,12 +111,46 @@ impl<S: Gives> State for Keyed<S> {
     }
 }
 
+/// Takes each row into the state of its key.
+struct Take<'a, S: Gives> {
+    step: &'a S,
+    states: &'a mut Paged<S::Key>,
+    keys: &'a [u32],
+    output: &'a mut S::Out,
+}
+
+impl<S: Gives> Reading<S::In> for Take<'_, S> {
+    fn read(self, value: impl Fn(usize) -> Option<S::In>) -> Result<()> {
+        let Take { step, states, keys, output } = self;
+        let runs = 1 + keys.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        if runs > keys.len() / 2 {
+            for (row, &key) in keys.iter().enumerate() {
+                step.give(&mut states[key as usize], value(row), output);
+            }
+            return Ok(());
+        }
+        let mut row = 0;
+        for run in keys.chunk_by(|a, b| a == b) {
+            let state = &mut states[run[0] as usize];
+            for row in row..row + run.len() {
+                step.give(state, value(row), output);
+            }
+            row += run.len();
+        }
+        Ok(())
+    }
+}
+
 /// A function with several results: its parts take the same rows, each gives one.
 pub(super) struct Several(pub Vec<Box<dyn State>>);
 
 impl State for Several {
     fn types(&self) -> Vec<Type> {
         self.0.iter().flat_map(|part| part.types()).collect()
+    }
+
+    fn keeps_rows(&self) -> bool {
+        self.0.iter().any(|part| part.keeps_rows())
     }
 
     fn push(&mut self, keys: &[u32], args: &[Column]) -> Result<Vec<Column>> {

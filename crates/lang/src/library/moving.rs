@@ -373,10 +373,20 @@ impl<S: Summary> Step for InBlocks<S> {
         if at + 1 == when.rows {
             // The window is this block; from here on it is the block before.
             let start = std::mem::take(&mut key.start);
-            for place in (0..at).rev() {
-                let (head, tail) = key.entries.split_at_mut(place + 1);
-                head[place].0 += tail[0].0;
-                summary.merge(&mut head[place].1, &tail[0].1);
+            if std::mem::needs_drop::<S::Slot>() {
+                for place in (0..at).rev() {
+                    let (head, tail) = key.entries.split_at_mut(place + 1);
+                    head[place].0 += tail[0].0;
+                    summary.merge(&mut head[place].1, &tail[0].1);
+                }
+            } else {
+                // A summary that is cheap to copy need not be read back.
+                let mut rest = key.entries[at].clone();
+                for entry in key.entries[..at].iter_mut().rev() {
+                    entry.0 += rest.0;
+                    summary.merge(&mut entry.1, &rest.1);
+                    rest = entry.clone();
+                }
             }
             (key.at, key.full) = (0, true);
             return if when.gives(when.rows, start.0) { summary.result(&start.1) } else { None };

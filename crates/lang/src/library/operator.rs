@@ -5,11 +5,11 @@
 //! - `or` leaves a NULL side out; `and`, `xor` and `not` of NULL are NULL.
 
 use super::cast::{convert, rescale};
-use super::item::{Item, Output, Vocabulary, by_class, order_scalars};
+use super::item::{Item, Output, Reading, Vocabulary, by_class, order_scalars};
 use super::sequence::difference_type;
 use super::settings::setting;
 use crate::diagnostic::Diagnostic;
-use crate::function::{Argument, BoundRow, Form, Function, Picked, Result};
+use crate::function::{Argument, BoundRow, Form, Function, Result};
 use crate::value::Value;
 use data::arrow::buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
 use data::{Column, Scalar, Type};
@@ -433,8 +433,18 @@ fn choose(args: &[Argument], name: &str, wanted: Ordering) -> Result<BoundRow> {
     Ok(BoundRow { ty, kernel: Box::new(kernel) })
 }
 
-fn values<T: Item>(column: &Column, words: &mut Vocabulary, mut f: impl FnMut(Option<T>)) -> Result<()> {
-    T::each(&[Picked { column, rows: None }], words, |_, value| f(value))
+fn values<T: Item>(column: &Column, words: &mut Vocabulary, f: impl FnMut(Option<T>)) -> Result<()> {
+    T::rows(&[column], words, Each(column.len(), f))
+}
+
+/// Calls a function with the value of each of so many rows.
+struct Each<F>(usize, F);
+
+impl<T, F: FnMut(Option<T>)> Reading<T> for Each<F> {
+    fn read(self, value: impl Fn(usize) -> Option<T>) -> Result<()> {
+        (0..self.0).map(value).for_each(self.1);
+        Ok(())
+    }
 }
 
 fn truth(ty: Type) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use super::aggregate::Collect;
 use super::cast::convert;
-use super::item::{Input, Output, Vocabulary};
+use super::item::{Input, Output, Reading, Vocabulary};
 use super::keyed::refuse;
 use super::operator::common_type;
 use super::ranking::{Order, Ranking};
@@ -12,7 +12,7 @@ use super::statistic::{self as st, Use};
 use super::summary::Summary;
 use super::{bind_row, find};
 use crate::diagnostic::Diagnostic;
-use crate::function::{Argument, BoundRow, Form, Function, Picked, Result};
+use crate::function::{Argument, BoundRow, Form, Function, Result};
 use crate::value::{Args, Host, Value};
 use data::{Column, Type};
 use std::cmp::Ordering;
@@ -219,6 +219,28 @@ fn owners(offsets: &[i32]) -> Vec<u32> {
     offsets.windows(2).enumerate().flat_map(of).collect()
 }
 
+/// Adds each value to the slot of its row.
+struct Fold<'a, S: Summary> {
+    summary: &'a S,
+    slots: &'a mut [S::Slot],
+    rows: usize,
+    owners: Option<&'a [u32]>,
+}
+
+impl<S: Summary> Reading<S::In> for Fold<'_, S> {
+    fn read(self, value: impl Fn(usize) -> Option<S::In>) -> Result<()> {
+        for place in 0..self.rows {
+            let slot = &mut self.slots[self.owners.map_or(place, |owners| owners[place] as usize)];
+            match value(place) {
+                Some(value) => self.summary.add(slot, value),
+                None if S::NULLS => self.summary.add_null(slot),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Use for Across {
     type Made = BoundRow;
 
@@ -232,15 +254,10 @@ impl Use for Across {
                 if parts.iter().any(|(_, others)| others != owners) {
                     return Err(Diagnostic::new("array vectors of different length in one row"));
                 }
-                let picked: Vec<Picked> = parts.iter().map(|(column, _)| Picked { column, rows: None }).collect();
-                S::In::each(&picked, &mut vocabulary, |place, value| {
-                    let slot = &mut slots[owners.as_ref().map_or(place, |owners| owners[place] as usize)];
-                    match value {
-                        Some(value) => summary.add(slot, value),
-                        None if S::NULLS => summary.add_null(slot),
-                        None => {}
-                    }
-                })?;
+                let columns: Vec<&Column> = parts.iter().map(|(column, _)| column).collect();
+                let to =
+                    Fold { summary: &summary, slots: &mut slots, rows: columns[0].len(), owners: owners.as_deref() };
+                S::In::rows(&columns, &mut vocabulary, to)?;
             }
             let mut output = Output::of(slots.len());
             slots.iter().for_each(|slot| output.push(summary.result(slot)));

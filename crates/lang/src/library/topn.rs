@@ -3,7 +3,7 @@
 //! The rows of a window stand sorted. A row costs a search for its place, and the statistic of the first `top` anew. Rows
 //! whose S is NULL are none of them; a row whose value is NULL takes its place and counts for nothing.
 
-use super::item::{Input, Item, Reader, Timed, Visit, Vocabulary, Wire, Writer};
+use super::item::{Beside, Input, Item, Reader, Reading, Timed, Vocabulary, Wire, Writer};
 use super::keyed::{Keyed, Step, refuse, state};
 use super::settings::{choice, flag, number, whole, window};
 use super::sorted::Sorted;
@@ -11,7 +11,7 @@ use super::statistic::{self as st, Use};
 use super::summary::Summary;
 use super::time_moving::span;
 use crate::diagnostic::Diagnostic;
-use crate::function::{Argument, Function, Picked, Result, State};
+use crate::function::{Argument, Function, Result, State};
 use data::{Column, Type};
 use std::collections::VecDeque;
 
@@ -252,13 +252,11 @@ struct Ranked<T> {
 impl<T: Input> Input for Ranked<T> {
     const ARGUMENTS: usize = T::ARGUMENTS + 1;
 
-    /// For arguments that are not picked from, as those of functions with a state.
-    fn each(args: &[Picked], vocabulary: &mut Vocabulary, mut f: impl Visit<Ranked<T>>) -> Result<()> {
-        let column = args[T::ARGUMENTS].column;
+    fn rows(args: &[&Column], vocabulary: &mut Vocabulary, to: impl Reading<Ranked<T>>) -> Result<()> {
+        let column = args[T::ARGUMENTS];
         let orders = orders(column)?;
-        T::each(&args[..T::ARGUMENTS], vocabulary, |row, value| {
-            f.visit(row, (!column.is_null(row)).then(|| Ranked { by: orders[row], value }));
-        })
+        let to = Beside(|row, value| Ranked { by: orders[row], value }, column.validity(), to);
+        T::rows(&args[..T::ARGUMENTS], vocabulary, to)
     }
 }
 

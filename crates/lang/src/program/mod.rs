@@ -5,6 +5,7 @@
 //! - Equal expressions are computed once and have one state.
 
 mod binder;
+mod by_key;
 mod plan;
 #[cfg(test)]
 mod tests;
@@ -16,9 +17,11 @@ use crate::diagnostic::Diagnostic;
 use crate::function::{Result, State};
 use crate::value::{Host, Metric};
 use binder::{Binder, Place};
+use by_key::ByKey;
 use data::arrow::buffer::BooleanBuffer;
 use data::{Batch, Column, Field, Schema, Type};
 use plan::{Plan, Ref};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What metrics may refer to.
@@ -97,13 +100,26 @@ impl Program {
     ) -> Result<Vec<Column>> {
         let count = rows.map_or(batch.rows(), <[u32]>::len);
         assert_eq!(count, keys.len(), "a key for each row");
-        let input = |number: usize| match rows {
+        let states = &mut self.states.states;
+        let by_key = if states.iter().any(|state| state.keeps_rows()) { ByKey::of(keys) } else { None };
+        let (mut rows, mut keys) = (rows.map(Cow::Borrowed), keys);
+        if let Some(by_key) = &by_key {
+            rows = Some(match rows {
+                Some(rows) => by_key.rows.iter().map(|row| rows[*row as usize]).collect(),
+                None => Cow::Borrowed(&by_key.rows),
+            });
+            keys = &by_key.keys;
+        }
+        let input = |number: usize| match &rows {
             Some(rows) => batch.column(number).take(rows),
             None => batch.column(number).clone(),
         };
-        let states = &mut self.states.states;
         let made = self.plan.run(&self.needed, count, input, |number, args| states[number].push(keys, args))?;
-        Ok(self.outputs.iter().map(|at| made[at.step][at.result].clone()).collect())
+        let output = |at: &Ref| match &by_key {
+            Some(by_key) => made[at.step][at.result].take(&by_key.places),
+            None => made[at.step][at.result].clone(),
+        };
+        Ok(self.outputs.iter().map(output).collect())
     }
 
     /// Forgets these keys.
