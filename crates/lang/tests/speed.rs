@@ -17,6 +17,9 @@ const ROUNDS: usize = 3;
 /// How many columns of numbers there are.
 const COLUMNS: u64 = 4;
 
+/// Runs a call over a batch whose rows stand from this place on among all rows.
+type Work = Box<dyn FnMut(&Batch, usize)>;
+
 struct NoHost;
 impl Host for NoHost {}
 
@@ -63,11 +66,7 @@ fn call(function: &Function, over_keys: bool) -> Option<(String, usize)> {
 }
 
 /// Millions of rows a second of processor time, the best of some rounds.
-fn rate(
-    batch: &Batch,
-    rows_each: usize,
-    mut bind: impl FnMut() -> Option<Box<dyn FnMut(&Batch, usize)>>,
-) -> Option<f64> {
+fn rate(batch: &Batch, rows_each: usize, mut bind: impl FnMut() -> Option<Work>) -> Option<f64> {
     let mut best: f64 = 0.0;
     for _ in 0..ROUNDS {
         let mut work = bind()?;
@@ -83,13 +82,8 @@ fn rate(
     Some(best)
 }
 
-/// What runs a call over batches whose rows have these keys, from a place in them on.
-fn bound(
-    function: &Function,
-    over_keys: bool,
-    schema: &Schema,
-    keys: Arc<Vec<u32>>,
-) -> Option<Box<dyn FnMut(&Batch, usize)>> {
+/// What runs a call over rows that have these keys.
+fn bound(function: &Function, over_keys: bool, schema: &Schema, keys: Arc<Vec<u32>>) -> Option<Work> {
     let (text, arguments) = call(function, over_keys)?;
     let expr = Arc::new(parse_expr(&Source::new("speed", text)).expect("a call"));
     let metrics = [Code { expr, names: vec![], functions: Arc::default() }];

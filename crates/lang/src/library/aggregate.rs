@@ -270,6 +270,6 @@ impl<S: Sorted> Summary for Collect<S> {
     fn result(&self, slot: &Vec<f64>) -> Option<f64> {
         let mut sorted = slot.clone();
         sorted.sort_unstable_by(Item::order);
-        self.0.of(&sorted)
+        self.0.of(&sorted[..])
     }
 }

@@ -1,9 +1,9 @@
 //! Cumulative functions: one value per input row, over all rows of its key so far. A NULL changes nothing.
 
-use super::item::{Item, wire};
+use super::item::wire;
 use super::keyed::{Keyed, Step, state};
 use super::settings::{choice, flag, need_number};
-use super::sorted::{Sorted, insert};
+use super::sorted::{InOrder, Sorted, Values};
 use super::statistic::{self as st, Use};
 use super::summary::Summary;
 use crate::function::{Function, State};
@@ -169,11 +169,11 @@ struct SortedSoFar<S>(S);
 
 impl<S: Sorted> Step for SortedSoFar<S> {
     type In = f64;
-    type Key = Vec<f64>;
+    type Key = InOrder;
     type Out = f64;
-    fn step(&self, key: &mut Vec<f64>, value: Option<f64>) -> Option<f64> {
+    fn step(&self, key: &mut InOrder, value: Option<f64>) -> Option<f64> {
         if let Some(value) = value {
-            insert(key, value);
+            key.insert(value);
         }
         self.0.of(key)
     }
@@ -230,18 +230,17 @@ impl Rank {
     }
 
     /// The rank of a value, itself among the sorted ones; NULL comes before all numbers.
-    pub fn of(&self, sorted: &[f64], nulls: usize, value: Option<f64>) -> Option<f64> {
+    pub fn of(&self, sorted: &InOrder, nulls: usize, value: Option<f64>) -> Option<f64> {
         let nulls = if self.ignore_null { 0 } else { nulls };
         let (below, equal) = match value {
             None if self.ignore_null => return None,
             None => (0, nulls),
             Some(value) => {
-                let below = sorted.partition_point(|other| other.order(&value).is_lt());
-                let equal = sorted[below..].partition_point(|other| other.order(&value).is_eq());
-                (below + nulls, equal)
+                let below = sorted.below(value);
+                (below + nulls, sorted.equal(value, below))
             }
         };
-        let all = sorted.len() + nulls;
+        let all = sorted.count() + nulls;
         let before = if self.ascending { below } else { all - below - equal };
         let rank = match self.ties {
             0 => before as f64,
@@ -255,7 +254,7 @@ impl Rank {
 /// The sorted values and the number of NULLs so far.
 #[derive(Clone, Default)]
 struct Ranked {
-    sorted: Vec<f64>,
+    sorted: InOrder,
     nulls: u64,
 }
 wire!(Ranked { sorted, nulls });
@@ -269,7 +268,7 @@ impl Step for RunningRank {
     type Out = f64;
     fn step(&self, key: &mut Ranked, value: Option<f64>) -> Option<f64> {
         match value {
-            Some(value) => insert(&mut key.sorted, value),
+            Some(value) => key.sorted.insert(value),
             None => key.nulls += 1,
         }
         self.0.of(&key.sorted, key.nulls as usize, value)
@@ -292,7 +291,7 @@ struct DenseRank {
 /// The different values so far, sorted, and whether NULL is one.
 #[derive(Clone, Default)]
 struct Different {
-    sorted: Vec<f64>,
+    sorted: InOrder,
     null: bool,
 }
 wire!(Different { sorted, null });
@@ -309,14 +308,14 @@ impl Step for DenseRank {
                 0
             }
             Some(value) => {
-                let place = key.sorted.partition_point(|other| other.order(&value).is_lt());
-                if key.sorted.get(place).is_none_or(|other| other.order(&value).is_ne()) {
-                    key.sorted.insert(place, value);
+                let below = key.sorted.below(value);
+                if key.sorted.equal(value, below) == 0 {
+                    key.sorted.insert(value);
                 }
-                place + key.null as usize
+                below + key.null as usize
             }
         };
-        let all = key.sorted.len() + key.null as usize;
+        let all = key.sorted.count() + key.null as usize;
         let rank = if self.ascending { below } else { all - 1 - below } as f64;
         Some(match all {
             _ if !self.percent => rank,

@@ -96,8 +96,18 @@ impl Summary for Shape {
     type In = f64;
     type Slot = ShapeSlot;
     type Out = f64;
+    #[inline(always)]
     fn add(&self, slot: &mut ShapeSlot, value: f64) {
-        self.merge(slot, &ShapeSlot { n: 1.0, mean: value, ..ShapeSlot::default() });
+        // What `merge` comes to for one more value.
+        let before = slot.n;
+        slot.n += 1.0;
+        let delta = value - slot.mean;
+        let per = delta / slot.n;
+        let square = delta * per * before;
+        slot.mean += per;
+        slot.m4 += per * (square * per * (slot.n * slot.n - 3.0 * slot.n + 3.0) + 6.0 * per * slot.m2 - 4.0 * slot.m3);
+        slot.m3 += per * (square * (slot.n - 2.0) - 3.0 * slot.m2);
+        slot.m2 += square;
     }
     fn merge(&self, into: &mut ShapeSlot, from: &ShapeSlot) {
         if into.n == 0.0 || from.n == 0.0 {
@@ -130,13 +140,13 @@ impl Summary for Shape {
             if n < 3.0 {
                 return None;
             }
-            let plain = slot.m4 / n / (variance * variance);
+            let plain = slot.m4 / (n * variance * variance);
             if self.biased {
                 return Some(plain);
             }
             (n > 3.0).then(|| (n - 1.0) / ((n - 2.0) * (n - 3.0)) * ((n + 1.0) * plain - 3.0 * (n - 1.0)) + 3.0)
         } else {
-            let plain = slot.m3 / n / variance.powf(1.5);
+            let plain = slot.m3 / (n * variance * variance.sqrt());
             if self.biased {
                 return Some(plain);
             }

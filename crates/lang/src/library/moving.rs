@@ -8,7 +8,7 @@ use super::cumulative::Rank;
 use super::item::{Item, Lists, Reader, Wire, Writer, by_class, wire};
 use super::keyed::{Gives, Keyed, Several, Step, refuse, state};
 use super::settings::{choice, flag, need_number, numbers, setting, whole, window};
-use super::sorted::{Sorted, insert, remove};
+use super::sorted::{InOrder, Sorted, Values};
 use super::statistic::{self as st, Use};
 use super::summary::Summary;
 use crate::function::{Argument, Function, Result, State};
@@ -406,22 +406,21 @@ impl<S: Summary> Step for InBlocks<S> {
 
 /// The last rows of one key, and their values sorted.
 #[derive(Clone, Default)]
-struct Values {
+struct InWindow {
     rows: VecDeque<Option<f64>>,
-    sorted: Vec<f64>,
+    sorted: InOrder,
 }
-wire!(Values { rows, sorted });
+wire!(InWindow { rows, sorted });
 
-impl Values {
+impl InWindow {
     fn push(&mut self, value: Option<f64>, rows: usize) {
-        if self.rows.len() == rows
-            && let Some(Some(gone)) = self.rows.pop_front()
-        {
-            remove(&mut self.sorted, gone);
-        }
+        let gone = if self.rows.len() == rows { self.rows.pop_front().flatten() } else { None };
         self.rows.push_back(value);
-        if let Some(value) = value {
-            insert(&mut self.sorted, value);
+        match (gone, value) {
+            (Some(gone), Some(value)) => self.sorted.replace(gone, value),
+            (Some(gone), None) => self.sorted.remove(gone),
+            (None, Some(value)) => self.sorted.insert(value),
+            (None, None) => {}
         }
     }
 }
@@ -434,11 +433,11 @@ struct SortedWindow<S> {
 
 impl<S: Sorted> Step for SortedWindow<S> {
     type In = f64;
-    type Key = Values;
+    type Key = InWindow;
     type Out = f64;
-    fn step(&self, key: &mut Values, value: Option<f64>) -> Option<f64> {
+    fn step(&self, key: &mut InWindow, value: Option<f64>) -> Option<f64> {
         key.push(value, self.when.rows);
-        let gives = self.when.gives(key.rows.len(), key.sorted.len() as u32);
+        let gives = self.when.gives(key.rows.len(), key.sorted.count() as u32);
         if gives { self.sorted.of(&key.sorted) } else { None }
     }
 }
@@ -451,11 +450,11 @@ struct MovingRank {
 
 impl Step for MovingRank {
     type In = f64;
-    type Key = Values;
+    type Key = InWindow;
     type Out = f64;
-    fn step(&self, key: &mut Values, value: Option<f64>) -> Option<f64> {
+    fn step(&self, key: &mut InWindow, value: Option<f64>) -> Option<f64> {
         key.push(value, self.when.rows);
-        let valid = key.sorted.len();
+        let valid = key.sorted.count();
         // Where NULL has a rank, a window of NULLs has one too.
         let counted = if self.rank.ignore_null { valid } else { valid.max(1) };
         let gives = self.when.gives(key.rows.len(), counted as u32);

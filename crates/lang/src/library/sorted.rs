@@ -1,23 +1,167 @@
 //! Statistics that need all values of their rows, sorted.
 
-use super::item::Item;
+use super::item::{Item, Reader, Wire, Writer};
+use crate::function::Result;
 
 /// A statistic of sorted values.
 pub(super) trait Sorted: Clone + Send + Sync + 'static {
     /// Of values from the smallest to the greatest; `None` for no value.
-    fn of(&self, sorted: &[f64]) -> Option<f64>;
+    fn of(&self, sorted: &(impl Values + ?Sized)) -> Option<f64>;
 }
 
-/// Puts a value into its place.
-pub(super) fn insert(sorted: &mut Vec<f64>, value: f64) {
-    let place = sorted.partition_point(|other| other.order(&value).is_le());
-    sorted.insert(place, value);
+/// Values from the smallest to the greatest; NaN is the smallest.
+pub(super) trait Values {
+    /// How many.
+    fn count(&self) -> usize;
+    /// The one at this place.
+    fn at(&self, place: usize) -> f64;
+    /// One after another.
+    fn each(&self) -> impl Iterator<Item = f64>;
 }
 
-/// Takes one of the values that equal this one away.
-pub(super) fn remove(sorted: &mut Vec<f64>, value: f64) {
-    let place = sorted.partition_point(|other| other.order(&value).is_lt());
-    sorted.remove(place);
+impl Values for [f64] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+    fn at(&self, place: usize) -> f64 {
+        self[place]
+    }
+    fn each(&self) -> impl Iterator<Item = f64> {
+        self.iter().copied()
+    }
+}
+
+/// How many values a chunk has at most. One that is full is halved.
+const CHUNK: usize = 1_024;
+
+/// Values that come and go, in order, in chunks: a value costs a search and a move within its chunk. No chunk is empty.
+#[derive(Clone, Default)]
+pub(super) struct InOrder {
+    chunks: Vec<Vec<f64>>,
+    count: usize,
+}
+
+impl Wire for InOrder {
+    fn put(&self, to: &mut Writer) {
+        self.each().collect::<Vec<_>>().put(to);
+    }
+    fn get(from: &mut Reader) -> Result<InOrder> {
+        let values: Vec<f64> = Vec::get(from)?;
+        Ok(InOrder { chunks: values.chunks(CHUNK / 2).map(<[f64]>::to_vec).collect(), count: values.len() })
+    }
+}
+
+impl Values for InOrder {
+    fn count(&self) -> usize {
+        self.count
+    }
+    fn at(&self, place: usize) -> f64 {
+        let mut place = place;
+        for chunk in &self.chunks {
+            match chunk.get(place) {
+                Some(value) => return *value,
+                None => place -= chunk.len(),
+            }
+        }
+        panic!("a place behind the last value")
+    }
+    fn each(&self) -> impl Iterator<Item = f64> {
+        self.chunks.iter().flatten().copied()
+    }
+}
+
+/// Not where either is NaN.
+#[inline(always)]
+fn at_least(other: f64, value: f64) -> bool {
+    other >= value
+}
+
+/// How many of sorted values are less than this one. NaN is less than all others.
+#[inline(always)]
+fn below(sorted: &[f64], value: f64) -> usize {
+    if value.is_nan() { 0 } else { sorted.partition_point(|other| !at_least(*other, value)) }
+}
+
+impl InOrder {
+    /// The chunk in which the first value stands that is not less than this one; the last one if all are less.
+    #[inline(always)]
+    fn chunk(&self, value: f64) -> usize {
+        if self.chunks.len() < 2 || value.is_nan() {
+            return 0;
+        }
+        let ends_below = |chunk: &Vec<f64>| !at_least(chunk[chunk.len() - 1], value);
+        self.chunks.partition_point(ends_below).min(self.chunks.len() - 1)
+    }
+
+    /// Puts a value into its place.
+    pub fn insert(&mut self, value: f64) {
+        self.count += 1;
+        if self.chunks.is_empty() {
+            self.chunks.push(vec![value]);
+            return;
+        }
+        let at = self.chunk(value);
+        let chunk = &mut self.chunks[at];
+        chunk.insert(below(chunk, value), value);
+        if chunk.len() == CHUNK {
+            let upper = chunk.split_off(CHUNK / 2);
+            self.chunks.insert(at + 1, upper);
+        }
+    }
+
+    /// Takes one of the values that equal this one away; there must be one.
+    pub fn remove(&mut self, value: f64) {
+        self.count -= 1;
+        let at = self.chunk(value);
+        let chunk = &mut self.chunks[at];
+        chunk.remove(below(chunk, value));
+        if chunk.is_empty() {
+            self.chunks.remove(at);
+        }
+    }
+
+    /// Takes one of the values that equal `gone` away, and puts another one into its place.
+    pub fn replace(&mut self, gone: f64, value: f64) {
+        let at = self.chunk(gone);
+        if at != self.chunk(value) {
+            self.remove(gone);
+            self.insert(value);
+            return;
+        }
+        let chunk = &mut self.chunks[at];
+        let (from, to) = (below(chunk, gone), below(chunk, value));
+        if from < to {
+            chunk.copy_within(from + 1..to, from);
+            chunk[to - 1] = value;
+        } else {
+            chunk.copy_within(to..from, to + 1);
+            chunk[to] = value;
+        }
+    }
+
+    /// How many values are less than this one.
+    pub fn below(&self, value: f64) -> usize {
+        let at = self.chunk(value);
+        let before: usize = self.chunks[..at].iter().map(Vec::len).sum();
+        before + self.chunks.get(at).map_or(0, |chunk| below(chunk, value))
+    }
+
+    /// How many values equal this one, of which so many are less.
+    pub fn equal(&self, value: f64, below: usize) -> usize {
+        let mut place = below;
+        let mut equal = 0;
+        for chunk in &self.chunks {
+            if place < chunk.len() {
+                let alike = chunk[place..].partition_point(|other| other.order(&value).is_eq());
+                equal += alike;
+                if place + alike < chunk.len() {
+                    break;
+                }
+            }
+            place = place.saturating_sub(chunk.len());
+        }
+        equal
+    }
 }
 
 /// The value in the middle, or the mean of the two there.
@@ -25,12 +169,12 @@ pub(super) fn remove(sorted: &mut Vec<f64>, value: f64) {
 pub(super) struct Median;
 
 impl Sorted for Median {
-    fn of(&self, sorted: &[f64]) -> Option<f64> {
-        let middle = sorted.len() / 2;
-        match sorted.len() {
+    fn of(&self, sorted: &(impl Values + ?Sized)) -> Option<f64> {
+        let middle = sorted.count() / 2;
+        match sorted.count() {
             0 => None,
-            count if count % 2 == 1 => Some(sorted[middle]),
-            _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
+            count if count % 2 == 1 => Some(sorted.at(middle)),
+            _ => Some((sorted.at(middle - 1) + sorted.at(middle)) / 2.0),
         }
     }
 }
@@ -50,13 +194,13 @@ impl Percentile {
 }
 
 impl Sorted for Percentile {
-    fn of(&self, sorted: &[f64]) -> Option<f64> {
-        let last = sorted.len().checked_sub(1)?;
+    fn of(&self, sorted: &(impl Values + ?Sized)) -> Option<f64> {
+        let last = sorted.count().checked_sub(1)?;
         let place = self.percent * last as f64;
         let below = (place.floor() as usize).min(last);
         let above = (place.ceil() as usize).min(last);
         let part = place - below as f64;
-        let (low, high) = (sorted[below], sorted[above]);
+        let (low, high) = (sorted.at(below), sorted.at(above));
         Some(match self.interpolation {
             _ if below == above => low,
             0 => low + (high - low) * part,
@@ -82,15 +226,65 @@ pub(super) struct Deviation {
 }
 
 impl Sorted for Deviation {
-    fn of(&self, sorted: &[f64]) -> Option<f64> {
+    fn of(&self, sorted: &(impl Values + ?Sized)) -> Option<f64> {
         if self.median {
             let middle = Median.of(sorted)?;
-            let mut far: Vec<f64> = sorted.iter().map(|value| (value - middle).abs()).collect();
+            let mut far: Vec<f64> = sorted.each().map(|value| (value - middle).abs()).collect();
             far.sort_unstable_by(Item::order);
-            return Median.of(&far);
+            return Median.of(&far[..]);
         }
-        let count = sorted.len() as f64;
-        let mean = sorted.iter().sum::<f64>() / count;
-        (count > 0.0).then(|| sorted.iter().map(|value| (value - mean).abs()).sum::<f64>() / count)
+        let count = sorted.count() as f64;
+        let mean = sorted.each().sum::<f64>() / count;
+        (count > 0.0).then(|| sorted.each().map(|value| (value - mean).abs()).sum::<f64>() / count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_come_and_go_stay_in_order() {
+        let (mut kept, mut plain): (InOrder, Vec<f64>) = (InOrder::default(), vec![]);
+        let mut state = 7u64;
+        let mut number = |most: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % most
+        };
+        for turn in 0..20_000 {
+            let value = match number(50) {
+                0 => f64::NAN,
+                1 => f64::INFINITY,
+                2 => f64::NEG_INFINITY,
+                _ => number(3_000) as f64 - 1_500.0,
+            };
+            // It grows over many chunks, and shrinks to nothing.
+            let grows = number(10) < if turn < 10_000 { 7 } else { 2 };
+            if grows || plain.is_empty() {
+                kept.insert(value);
+                plain.push(value);
+            } else {
+                let gone = plain.swap_remove(number(plain.len() as u64) as usize);
+                if number(3) == 0 {
+                    kept.replace(gone, value);
+                    plain.push(value);
+                } else {
+                    kept.remove(gone);
+                }
+            }
+            assert_eq!(kept.count(), plain.len());
+            if turn % 50 == 0 {
+                plain.sort_by(Item::order);
+                let bits = |values: &mut dyn Iterator<Item = f64>| values.map(f64::to_bits).collect::<Vec<_>>();
+                assert_eq!(bits(&mut kept.each()), bits(&mut plain.iter().copied()));
+                let below = plain.iter().filter(|other| other.order(&value).is_lt()).count();
+                let equal = plain.iter().filter(|other| other.order(&value).is_eq()).count();
+                assert_eq!((kept.below(value), kept.equal(value, below)), (below, equal), "{value}");
+                if let Some(place) = plain.len().checked_sub(1) {
+                    assert_eq!(kept.at(place / 3).to_bits(), plain[place / 3].to_bits());
+                }
+            }
+        }
+        assert!(kept.chunks.iter().all(|chunk| !chunk.is_empty()));
     }
 }

@@ -9,7 +9,7 @@ use super::keyed::{Gives, Keyed, Step, refuse, state};
 use super::math::duration_in;
 use super::moving::array_of;
 use super::settings::{choice, flag, need_number, setting, whole};
-use super::sorted::{Sorted, insert, remove};
+use super::sorted::{InOrder, Sorted, Values};
 use super::statistic::{self as st, Use};
 use super::summary::Summary;
 use crate::function::{Argument, Function, Result, State};
@@ -235,13 +235,12 @@ impl<S: Summary> Step for InTurns<S> {
                 break;
             }
             // A turn: all rows since the last one are summed from the newest to the oldest.
-            for (time, valid, mut slot) in key.since.drain(..).rev() {
-                let (mut count, newer) = (valid, key.before.last());
-                if let Some((_, newer_count, newer)) = newer {
-                    count += newer_count;
+            for (time, mut valid, mut slot) in key.since.drain(..).rev() {
+                if let Some((_, newer_valid, newer)) = key.before.last() {
+                    valid += newer_valid;
                     summary.merge(&mut slot, newer);
                 }
-                key.before.push((time, count, slot));
+                key.before.push((time, valid, slot));
             }
             key.start = (0, S::Slot::default());
         }
@@ -257,26 +256,30 @@ impl<S: Summary> Step for InTurns<S> {
 
 /// The rows of one key within the window, and their values sorted.
 #[derive(Clone, Default)]
-struct Values {
+struct InWindow {
     rows: VecDeque<(i64, Option<f64>)>,
-    sorted: Vec<f64>,
+    sorted: InOrder,
 }
-wire!(Values { rows, sorted });
+wire!(InWindow { rows, sorted });
 
-impl Values {
+impl InWindow {
     fn push(&mut self, time: i64, value: Option<f64>, span: i64) {
-        self.rows.push_back((time, value));
-        if let Some(value) = value {
-            insert(&mut self.sorted, value);
-        }
-        while let Some((oldest, value)) = self.rows.front().copied()
+        let mut coming = value;
+        while let Some((oldest, gone)) = self.rows.front().copied()
             && oldest <= time.saturating_sub(span)
         {
             self.rows.pop_front();
-            if let Some(value) = value {
-                remove(&mut self.sorted, value);
+            if let Some(gone) = gone {
+                match coming.take() {
+                    Some(value) => self.sorted.replace(gone, value),
+                    None => self.sorted.remove(gone),
+                }
             }
         }
+        if let Some(value) = coming {
+            self.sorted.insert(value);
+        }
+        self.rows.push_back((time, value));
     }
 }
 
@@ -288,9 +291,9 @@ struct TimedSorted<S> {
 
 impl<S: Sorted> Step for TimedSorted<S> {
     type In = Timed<f64>;
-    type Key = Values;
+    type Key = InWindow;
     type Out = f64;
-    fn step(&self, key: &mut Values, row: Option<Timed<f64>>) -> Option<f64> {
+    fn step(&self, key: &mut InWindow, row: Option<Timed<f64>>) -> Option<f64> {
         let Timed { time, value } = row?;
         key.push(time, value, self.span);
         self.sorted.of(&key.sorted)
@@ -305,12 +308,12 @@ struct TimedRank {
 
 impl Step for TimedRank {
     type In = Timed<f64>;
-    type Key = Values;
+    type Key = InWindow;
     type Out = f64;
-    fn step(&self, key: &mut Values, row: Option<Timed<f64>>) -> Option<f64> {
+    fn step(&self, key: &mut InWindow, row: Option<Timed<f64>>) -> Option<f64> {
         let Timed { time, value } = row?;
         key.push(time, value, self.span);
-        self.rank.of(&key.sorted, key.rows.len() - key.sorted.len(), value)
+        self.rank.of(&key.sorted, key.rows.len() - key.sorted.count(), value)
     }
 }
 

@@ -351,7 +351,7 @@ impl<S: Sorted> OfValues for OfSorted<S> {
     fn of(&self, rows: &[(i64, i64, Option<f64>)]) -> Option<f64> {
         let mut values: Vec<f64> = rows.iter().filter_map(|(.., value)| *value).collect();
         values.sort_unstable_by(Item::order);
-        self.0.of(&values)
+        self.0.of(&values[..])
     }
 }
 

@@ -328,7 +328,7 @@ fn quantile_series(args: &Args) -> Result<Value> {
         (0..values.len()).filter(|&row| !values.is_null(row)).map(|row| values.f64s()[row]).collect();
     sorted.sort_unstable_by(Item::order);
     let mut output = Output::of(parts.len());
-    parts.iter().for_each(|&percent| output.push(Percentile { percent, interpolation }.of(&sorted)));
+    parts.iter().for_each(|&percent| output.push(Percentile { percent, interpolation }.of(&sorted[..])));
     Ok(Value::Vector(output.column(Type::Double, &Vocabulary::default())))
 }
 
