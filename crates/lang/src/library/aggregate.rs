@@ -234,20 +234,15 @@ struct Fold<'a, S: Summary> {
 
 impl<S: Summary> Reading<S::In> for Fold<'_, S> {
     fn read(self, value: impl Fn(usize) -> Option<S::In>) -> Result<()> {
-        let Fold { summary, states, slots, picks } = self;
-        let mut fold = |slot: u32, row: usize| {
+        for (place, &slot) in self.slots.iter().enumerate() {
             if slot == NO_SLOT {
-                return;
+                continue;
             }
-            match value(row) {
-                Some(value) => summary.add(&mut states[slot as usize], value),
-                None if S::NULLS => summary.add_null(&mut states[slot as usize]),
+            match value(self.picks.map_or(place, |rows| rows[place] as usize)) {
+                Some(value) => self.summary.add(&mut self.states[slot as usize], value),
+                None if S::NULLS => self.summary.add_null(&mut self.states[slot as usize]),
                 None => {}
             }
-        };
-        match picks {
-            Some(rows) => slots.iter().zip(rows).for_each(|(&slot, &row)| fold(slot, row as usize)),
-            None => slots.iter().enumerate().for_each(|(row, &slot)| fold(slot, row)),
         }
         Ok(())
     }

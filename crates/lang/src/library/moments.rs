@@ -241,6 +241,110 @@ impl Summary for Joint {
     }
 }
 
+/// The line through values at 0, 1, 2 …, of which some may be NULL.
+#[derive(Clone)]
+pub(super) struct Line {
+    /// Its slope rather than its value at 0?
+    pub slope: bool,
+}
+
+/// How many rows and values, the means of places and values, sums of squared deviations of places and of products.
+#[derive(Clone, Default)]
+pub(super) struct LineSlot {
+    rows: f64,
+    n: f64,
+    mean_x: f64,
+    mean_y: f64,
+    xx: f64,
+    xy: f64,
+}
+wire!(LineSlot { rows, n, mean_x, mean_y, xx, xy });
+
+impl Summary for Line {
+    type In = f64;
+    type Slot = LineSlot;
+    type Out = f64;
+    const NULLS: bool = true;
+    #[inline(always)]
+    fn add(&self, slot: &mut LineSlot, value: f64) {
+        slot.n += 1.0;
+        let (dx, dy) = (slot.rows - slot.mean_x, value - slot.mean_y);
+        slot.mean_x += dx / slot.n;
+        slot.mean_y += dy / slot.n;
+        slot.xx += dx * (slot.rows - slot.mean_x);
+        slot.xy += dx * (value - slot.mean_y);
+        slot.rows += 1.0;
+    }
+    fn add_null(&self, slot: &mut LineSlot) {
+        slot.rows += 1.0;
+    }
+    fn merge(&self, into: &mut LineSlot, from: &LineSlot) {
+        if from.n > 0.0 {
+            // The places of the later rows go on behind the earlier ones.
+            let n = into.n + from.n;
+            let (dx, dy) = (into.rows + from.mean_x - into.mean_x, from.mean_y - into.mean_y);
+            let weight = into.n * from.n / n;
+            into.xx += from.xx + dx * dx * weight;
+            into.xy += from.xy + dx * dy * weight;
+            into.mean_x += dx * from.n / n;
+            into.mean_y += dy * from.n / n;
+            into.n = n;
+        }
+        into.rows += from.rows;
+    }
+    fn result(&self, slot: &LineSlot) -> Option<f64> {
+        let slope = slot.xy / slot.xx;
+        (slot.n >= 2.0).then_some(if self.slope { slope } else { slot.mean_y - slope * slot.mean_x })
+    }
+}
+
+/// The mean of values weighted 1, 2, 3 …, without the weights of NULLs.
+#[derive(Clone)]
+pub(super) struct Rising;
+
+/// How many rows and values, the sum of the values' weights, that of the values, that of the weighted values.
+#[derive(Clone, Default)]
+pub(super) struct RisingSlot {
+    rows: f64,
+    n: f64,
+    weights: f64,
+    sum: f64,
+    weighted: f64,
+}
+wire!(RisingSlot { rows, n, weights, sum, weighted });
+
+impl Summary for Rising {
+    type In = f64;
+    type Slot = RisingSlot;
+    type Out = f64;
+    const NULLS: bool = true;
+    #[inline(always)]
+    fn add(&self, slot: &mut RisingSlot, value: f64) {
+        slot.rows += 1.0;
+        slot.n += 1.0;
+        slot.weights += slot.rows;
+        slot.sum += value;
+        slot.weighted += slot.rows * value;
+    }
+    fn add_null(&self, slot: &mut RisingSlot) {
+        slot.rows += 1.0;
+    }
+    fn merge(&self, into: &mut RisingSlot, from: &RisingSlot) {
+        // Weights of the later rows go on behind those of the earlier ones.
+        into.weights += from.weights + into.rows * from.n;
+        into.weighted += from.weighted;
+        if into.rows > 0.0 {
+            into.weighted += into.rows * from.sum;
+        }
+        into.sum += from.sum;
+        into.n += from.n;
+        into.rows += from.rows;
+    }
+    fn result(&self, slot: &RisingSlot) -> Option<f64> {
+        (slot.n > 0.0).then(|| slot.weighted / slot.weights)
+    }
+}
+
 /// The sum or mean of the first value weighted by the second.
 #[derive(Clone)]
 pub(super) struct Weighted {

@@ -35,10 +35,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Some(Value::Vector(_)) => {
                 need_number(a, 0)?;
                 let weights = numbers(a, 1, "window")?.unwrap_or_default();
-                Ok(Keyed::state(
-                    Recent { rows: weights.len(), skip_leading: false, of: WeightedMean(weights) },
-                    Type::Double,
-                ))
+                Ok(Keyed::state(WeightedMean { weights, skip_leading: false }, Type::Double))
             }
             _ => st::avg(a, Moving::of(a, 1, 2)?),
         },
@@ -462,46 +459,32 @@ impl Step for MovingRank {
     }
 }
 
-/// A function of the last rows themselves, in order.
-pub(super) trait OfRows: Clone + Send + Sync + 'static {
-    /// Of a full window.
-    fn of(&self, rows: &VecDeque<Option<f64>>) -> Option<f64>;
-}
-
-/// A function of the last rows themselves.
+/// The mean of full windows by weights of their rows, without the weights of NULLs.
 #[derive(Clone)]
-pub(super) struct Recent<F> {
-    /// How many rows.
-    pub rows: usize,
+pub(super) struct WeightedMean {
+    /// The weights, that of the oldest row first: as many as a window has rows.
+    pub weights: Vec<f64>,
     /// Do rows before the first value not count?
     pub skip_leading: bool,
-    /// The function.
-    pub of: F,
 }
 
-impl<F: OfRows> Step for Recent<F> {
+impl Step for WeightedMean {
     type In = f64;
     type Key = VecDeque<Option<f64>>;
     type Out = f64;
     fn step(&self, key: &mut VecDeque<Option<f64>>, value: Option<f64>) -> Option<f64> {
+        let rows = self.weights.len();
         if self.skip_leading && value.is_none() && key.is_empty() {
             return None;
         }
-        if key.len() == self.rows {
+        if key.len() == rows {
             key.pop_front();
         }
         key.push_back(value);
-        if key.len() == self.rows { self.of.of(key) } else { None }
-    }
-}
-
-/// The mean by weights of the rows; those of NULLs are left out.
-#[derive(Clone)]
-pub(super) struct WeightedMean(pub Vec<f64>);
-
-impl OfRows for WeightedMean {
-    fn of(&self, rows: &VecDeque<Option<f64>>) -> Option<f64> {
-        let pairs = rows.iter().zip(&self.0).filter_map(|(value, weight)| Some(((*value)?, weight)));
+        if key.len() < rows {
+            return None;
+        }
+        let pairs = key.iter().zip(&self.weights).filter_map(|(value, weight)| Some(((*value)?, weight)));
         let (sum, weights) = pairs.fold((0.0, 0.0), |(sum, all), (value, weight)| (sum + value * weight, all + weight));
         (weights != 0.0).then(|| sum / weights)
     }

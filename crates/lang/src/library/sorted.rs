@@ -39,6 +39,9 @@ const CHUNK: usize = 1_024;
 pub(super) struct InOrder {
     chunks: Vec<Vec<f64>>,
     count: usize,
+    /// Sums of the chunks' lengths by which a place is found and counted in as many steps as their number has bits (a
+    /// Fenwick tree); none for a single chunk.
+    sums: Vec<usize>,
 }
 
 impl Wire for InOrder {
@@ -47,7 +50,10 @@ impl Wire for InOrder {
     }
     fn get(from: &mut Reader) -> Result<InOrder> {
         let values: Vec<f64> = Vec::get(from)?;
-        Ok(InOrder { chunks: values.chunks(CHUNK / 2).map(<[f64]>::to_vec).collect(), count: values.len() })
+        let chunks = values.chunks(CHUNK / 2).map(<[f64]>::to_vec).collect();
+        let mut values = InOrder { chunks, count: values.len(), sums: vec![] };
+        values.sum();
+        Ok(values)
     }
 }
 
@@ -56,14 +62,8 @@ impl Values for InOrder {
         self.count
     }
     fn at(&self, place: usize) -> f64 {
-        let mut place = place;
-        for chunk in &self.chunks {
-            match chunk.get(place) {
-                Some(value) => return *value,
-                None => place -= chunk.len(),
-            }
-        }
-        panic!("a place behind the last value")
+        let (chunk, place) = self.find(place);
+        self.chunks[chunk][place]
     }
     fn each(&self) -> impl Iterator<Item = f64> {
         self.chunks.iter().flatten().copied()
@@ -93,6 +93,56 @@ impl InOrder {
         self.chunks.partition_point(ends_below).min(self.chunks.len() - 1)
     }
 
+    /// Sums the chunks' lengths anew.
+    fn sum(&mut self) {
+        let chunks = self.chunks.len();
+        self.sums.clear();
+        if chunks > 1 {
+            self.sums.extend(self.chunks.iter().map(Vec::len));
+            for at in 1..=chunks {
+                let above = at + (at & at.wrapping_neg());
+                if above <= chunks {
+                    self.sums[above - 1] += self.sums[at - 1];
+                }
+            }
+        }
+    }
+
+    /// A chunk got a value more, or one less.
+    #[inline(always)]
+    fn grown(&mut self, chunk: usize, by: isize) {
+        let mut at = chunk + 1;
+        while at <= self.sums.len() {
+            self.sums[at - 1] = self.sums[at - 1].wrapping_add_signed(by);
+            at += at & at.wrapping_neg();
+        }
+    }
+
+    /// The chunk in which a place is, and the place in it.
+    #[inline(always)]
+    fn find(&self, place: usize) -> (usize, usize) {
+        let (mut chunk, mut rest) = (0, place);
+        let mut step = self.sums.len().checked_ilog2().map_or(0, |bits| 1 << bits);
+        while step > 0 {
+            if chunk + step <= self.sums.len() && self.sums[chunk + step - 1] <= rest {
+                rest -= self.sums[chunk + step - 1];
+                chunk += step;
+            }
+            step /= 2;
+        }
+        (chunk, rest)
+    }
+
+    /// How many values stand in the chunks before this one.
+    fn before(&self, chunk: usize) -> usize {
+        let (mut at, mut count) = (chunk, 0);
+        while at > 0 {
+            count += self.sums[at - 1];
+            at &= at - 1;
+        }
+        count
+    }
+
     /// Puts a value into its place.
     pub fn insert(&mut self, value: f64) {
         self.count += 1;
@@ -106,6 +156,9 @@ impl InOrder {
         if chunk.len() == CHUNK {
             let upper = chunk.split_off(CHUNK / 2);
             self.chunks.insert(at + 1, upper);
+            self.sum();
+        } else {
+            self.grown(at, 1);
         }
     }
 
@@ -117,6 +170,9 @@ impl InOrder {
         chunk.remove(below(chunk, value));
         if chunk.is_empty() {
             self.chunks.remove(at);
+            self.sum();
+        } else {
+            self.grown(at, -1);
         }
     }
 
@@ -142,23 +198,19 @@ impl InOrder {
     /// How many values are less than this one.
     pub fn below(&self, value: f64) -> usize {
         let at = self.chunk(value);
-        let before: usize = self.chunks[..at].iter().map(Vec::len).sum();
-        before + self.chunks.get(at).map_or(0, |chunk| below(chunk, value))
+        self.before(at) + self.chunks.get(at).map_or(0, |chunk| below(chunk, value))
     }
 
     /// How many values equal this one, of which so many are less.
     pub fn equal(&self, value: f64, below: usize) -> usize {
-        let mut place = below;
+        let (chunk, place) = self.find(below);
         let mut equal = 0;
-        for chunk in &self.chunks {
-            if place < chunk.len() {
-                let alike = chunk[place..].partition_point(|other| other.order(&value).is_eq());
-                equal += alike;
-                if place + alike < chunk.len() {
-                    break;
-                }
+        for (chunk, from) in self.chunks.iter().skip(chunk).zip(std::iter::once(place).chain(std::iter::repeat(0))) {
+            let alike = chunk[from..].partition_point(|other| other.order(&value).is_eq());
+            equal += alike;
+            if from + alike < chunk.len() {
+                break;
             }
-            place = place.saturating_sub(chunk.len());
         }
         equal
     }

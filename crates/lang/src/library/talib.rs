@@ -2,9 +2,10 @@
 
 use super::item::wire;
 use super::keyed::{Keyed, Several, Step, refuse, state};
-use super::moving::{Blocks, InBlocks, Moving, OfRows, Recent, WeightedMean};
+use super::moments::{Line, Rising};
+use super::moving::{Blocks, InBlocks, Moving, WeightedMean};
 use super::settings::{flag, need_number, number, whole, window};
-use super::statistic;
+use super::statistic::{self, Use};
 use super::summary::Sum;
 use crate::function::{Argument, Function, Result, State};
 use data::Type;
@@ -78,9 +79,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "Intercept and slope of the line through the window's values.",
         ("linearTimeTrend(3 3 5 7, 3)", "([,,2.666667,3],[,,1,2])"),
         |a| {
-            let rows = rows(a)?;
-            let trend = |slope| Keyed::state(Recent { rows, skip_leading: true, of: Trend { slope } }, Type::Double);
-            Ok(Box::new(Several(vec![trend(false), trend(true)])))
+            let when = full(a)?;
+            let line = |slope| when.clone().summary(Line { slope }, Type::Double);
+            Ok(Box::new(Several(vec![line(false), line(true)])))
         },
     ),
 ];
@@ -90,16 +91,22 @@ fn rows(args: &[Argument]) -> Result<usize> {
     window(args, 1, 1)
 }
 
+/// Full windows from the first value on.
+fn full(args: &[Argument]) -> Result<Moving> {
+    need_number(args, 0)?;
+    Ok(Moving::of(args, 1, 1)?.skip_leading())
+}
+
 fn sma(args: &[Argument]) -> Result<Box<dyn State>> {
-    statistic::avg(args, Moving::of(args, 1, 1)?.skip_leading())
+    statistic::avg(args, full(args)?)
 }
 
 fn weighted(weights: Vec<f64>) -> Box<dyn State> {
-    Keyed::state(Recent { rows: weights.len(), skip_leading: true, of: WeightedMean(weights) }, Type::Double)
+    Keyed::state(WeightedMean { weights, skip_leading: true }, Type::Double)
 }
 
 fn wma(args: &[Argument]) -> Result<Box<dyn State>> {
-    Ok(weighted((1..=rows(args)?).map(|weight| weight as f64).collect()))
+    Ok(full(args)?.summary(Rising, Type::Double))
 }
 
 fn trima(args: &[Argument]) -> Result<Box<dyn State>> {
@@ -257,23 +264,5 @@ impl Step for Kama {
         let average = before + factor * factor * (value - before);
         key.average = Some(average);
         Some(average)
-    }
-}
-
-/// The line through values at 0, 1, 2 …
-#[derive(Clone)]
-struct Trend {
-    slope: bool,
-}
-
-impl OfRows for Trend {
-    fn of(&self, rows: &VecDeque<Option<f64>>) -> Option<f64> {
-        let points = rows.iter().enumerate().filter_map(|(x, y)| Some((x as f64, (*y)?)));
-        let (n, x, y) = points.clone().fold((0.0, 0.0, 0.0), |(n, sx, sy), (x, y)| (n + 1.0, sx + x, sy + y));
-        let (mean_x, mean_y) = (x / n, y / n);
-        let (xx, xy) = points
-            .fold((0.0, 0.0), |(xx, xy), (x, y)| (xx + (x - mean_x) * (x - mean_x), xy + (x - mean_x) * (y - mean_y)));
-        let slope = xy / xx;
-        (n >= 2.0).then_some(if self.slope { slope } else { mean_y - slope * mean_x })
     }
 }
