@@ -323,25 +323,33 @@ impl Input for (f64, f64) {
 }
 
 /// Several numbers, each of which may be NULL; such a row is never NULL as a whole.
-impl<const N: usize> Input for [Option<f64>; N] {
-    const ARGUMENTS: usize = N;
+macro_rules! input_several {
+    ($($t:ty, $values:ident, $wanted:literal;)*) => { $(
+        impl<const N: usize> Input for [Option<$t>; N] {
+            const ARGUMENTS: usize = N;
 
-    /// For arguments that are not picked from, as those of functions with a state.
-    fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl Visit<[Option<f64>; N]>) -> Result<()> {
-        let mut columns = Vec::with_capacity(N);
-        for Picked { column, .. } in &args[..N] {
-            let values = column.to_f64s().ok_or_else(|| mismatch("a number", column.ty()))?;
-            columns.push((values, column.validity()));
+            /// For arguments that are not picked from, as those of functions with a state.
+            fn each(args: &[Picked], _: &mut Vocabulary, mut f: impl Visit<[Option<$t>; N]>) -> Result<()> {
+                let mut columns = Vec::with_capacity(N);
+                for Picked { column, .. } in &args[..N] {
+                    let values = column.$values().ok_or_else(|| mismatch($wanted, column.ty()))?;
+                    columns.push((values, column.validity()));
+                }
+                for row in 0..args[0].len() {
+                    let number = |place: usize| {
+                        let (values, nulls) = &columns[place];
+                        nulls.is_none_or(|nulls| nulls.is_valid(row)).then(|| values[row])
+                    };
+                    f.visit(row, Some(std::array::from_fn(number)));
+                }
+                Ok(())
+            }
         }
-        for row in 0..args[0].len() {
-            let number = |place: usize| {
-                let (values, nulls) = &columns[place];
-                nulls.is_none_or(|nulls| nulls.is_valid(row)).then(|| values[row])
-            };
-            f.visit(row, Some(std::array::from_fn(number)));
-        }
-        Ok(())
-    }
+    )* };
+}
+input_several! {
+    f64, to_f64s, "a number";
+    i64, to_i64s, "a whole number";
 }
 
 /// A time and what stands beside it, which may be NULL.
