@@ -67,6 +67,9 @@ pub struct Operands {
     pub interpret: bool,
 }
 
+/// A function of scripts, on whole values.
+pub type Script = fn(&mut dyn Host, &Args) -> Result<Value>;
+
 /// The one implementation of a function.
 pub enum Form {
     /// One value for each row, from that row alone.
@@ -82,10 +85,10 @@ pub enum Form {
     ///
     /// The state takes a column for each argument that is not constant. Where it cannot be bound, a script calls the
     /// other function on the whole values, if there is one.
-    Calling(fn(&Operands) -> Result<Box<dyn State>>, Option<fn(&mut dyn Host, &Args) -> Result<Value>>),
+    Calling(fn(&Operands) -> Result<Box<dyn State>>, Option<Script>),
     /// Needs the whole vector (`next`, `sort`, `size`) or works on values that are no vectors (`dict`, `take`): for
     /// scripts alone.
-    Script(fn(&mut dyn Host, &Args) -> Result<Value>),
+    Script(Script),
     /// Another form for each number of arguments, from one on; the last one for all above. `max(x)` is an aggregate,
     /// `max(x, y)` a row function.
     ByArity(&'static [Form]),

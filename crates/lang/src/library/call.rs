@@ -64,6 +64,8 @@ fn operands(signature: &Signature, values: &[Option<Value>], interpret: bool) ->
     let (mut places, mut columns) = (vec![], vec![]);
     for (place, value) in values.iter().enumerate() {
         let own = match value {
+            // `[]` says that there are none.
+            Some(Value::Vector(column)) if column.ty() == Type::Void && column.is_empty() => vec![],
             Some(Value::Vector(column)) => vec![column.clone()],
             Some(Value::Table(table)) => table.batch().columns().to_vec(),
             Some(Value::Tuple(parts)) => {

@@ -3,7 +3,7 @@
 //! What type they give is seen from samples of their arguments. A value that does not fit it later is an error, never
 //! rounded.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Span};
 use crate::function::{Aggregate, Argument, NO_SLOT, Picked, Result};
 use crate::interpreter::{call_function, cast};
 use crate::library::item::{Other, Vocabulary};
@@ -33,7 +33,7 @@ impl Called {
         };
         let mut types: Option<Vec<Type>> = None;
         for sample in samples {
-            let found = results(call_function(&function, sample, &mut NoHost)?);
+            let found = results(call(&function, sample)?);
             let found = found.iter().map(type_of).collect::<Result<Vec<Type>>>()?;
             types = Some(match types {
                 None => found,
@@ -57,7 +57,7 @@ impl Called {
 
     /// Calls the function and adds its results to columns in the making.
     pub fn add_to(&self, columns: &mut [ColumnBuilder], args: Vec<Value>) -> Result<()> {
-        let values = results(call_function(&self.function, args, &mut NoHost)?);
+        let values = results(call(&self.function, args)?);
         if values.len() != columns.len() {
             let counts = format!("wanted=`{}`, found=`{}`", columns.len(), values.len());
             return refuse(format!("a function gave another number of values than on samples: {counts}"));
@@ -72,6 +72,12 @@ impl Called {
     pub fn builders(&self) -> Vec<ColumnBuilder> {
         self.types.iter().map(|ty| ColumnBuilder::new(*ty)).collect()
     }
+}
+
+fn call(function: &UserFunction, args: Vec<Value>) -> Result<Value> {
+    // An error of the call as a whole is placed by who made the metric.
+    call_function(function, args, &mut NoHost)
+        .map_err(|error| Diagnostic { span: error.span.filter(|span| *span != Span::default()), ..error })
 }
 
 /// The values of a function's results.

@@ -12,12 +12,11 @@ pub(crate) use called::kept_rows;
 pub(super) use segments::{NullsUntilAll, Started};
 
 use super::keyed::refuse;
-use crate::function::{Argument, Form, Function, Operands, Result, State};
+use crate::function::{Argument, Form, Function, Operands, Result, Script, State};
 use crate::interpreter;
-use crate::value::{Args, Host, Value};
+use crate::value::Value;
 
 type Bind = fn(&Operands) -> Result<Box<dyn State>>;
-type Script = fn(&mut dyn Host, &Args) -> Result<Value>;
 
 const fn calling(
     name: &'static str,
@@ -77,7 +76,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "byColumn",
         "func, X, ...",
         "The function of each column; of an array vector, of the elements at each place.",
-        ("byColumn(max, [1 5, 3 4])", "[5,4]"),
+        ("byColumn(cumsum, movingWindowData(1 2 3, 2))", "[[1],[2,2],[4,5]]"),
         segments::by_column,
         Some(interpreter::by_column),
     ),

@@ -7,7 +7,7 @@ use crate::parser::{parse, parse_expr};
 use crate::program::{NoHost, Program, Scope};
 use crate::tree::{FunctionDef, StatementKind};
 use crate::value::{Code, Value};
-use data::{Batch, Column, Schema, Type};
+use data::{Batch, Column, Scalar, Schema, Type};
 use std::sync::Arc;
 
 const DEFS: &str = "
@@ -222,12 +222,6 @@ fn printed_answers() {
     check("window(min, [5, 4, , -1, 2, 4], 1:3)", &["-1 -1 -1 2 4 ."]);
     check("talib(msum, [, 1, 2, 3, 4, 5, 6, 7, 8, 9], 3)", &[". . . 6 9 12 15 18 21 24"]);
     check("talib(msum, [, , , 1, 2, 3, 4, 5, 6, , 8, 9], 3)", &[". . . . . 6 9 12 15 11 14 17"]);
-    let cells = "[[10.06, 10.06], [10.04], [10.05, 10.06, 10.05, 10.08], [10.02, 10.01]]";
-    let spread = "defg spread(x) { return avg(var(x)) }";
-    check(
-        &format!("{spread}\nmoving(spread, {cells}, 3, 1)"),
-        &["0 0.000133333333333 0.000157142857143 0.000561904761905"],
-    );
     check("conditionalIterate(1 3 6 1 3 6 1 3 6 1 > 5, take(10, 10), msum{, 3})", &[". . 10 10 20 10 40 70 10 120"]);
     check("stateIterate(7..12, take(10, 6), 3, msum{, 3}, [0.5, 0.5])", &["10 10 10 20 25.5 33.75"]);
     let weigh = "def weigh(x, w) { return sum(x * w) }";
@@ -239,6 +233,17 @@ fn printed_answers() {
     check("dynamicGroupCumsum(2 4 8, [, , 2], 0 0 1, [, , 0], 3)", &["2 6 4", "0 0 8", "0 0 0"]);
     check("dynamicGroupCumcount(0 0 1, [, , 0], 3)", &["1 2 1", "0 0 1", "0 0 0"]);
     assert_eq!(run("moving(x -> sort(x), 3 1 2, 2)[2]").to_string(), "[1,2]");
+}
+
+#[test]
+fn the_elements_of_array_vectors_stand_in_a_row() {
+    let elements = [10.06, 10.06, 10.04, 10.05, 10.06, 10.05, 10.08, 10.02, 10.01].to_vec();
+    let cells = Column::of_lists(vec![0, 2, 3, 7, 9], Column::of_f64(Type::Double, elements, None), None);
+    let schema = Schema::of(&[("cells", Type::Double.array_of().unwrap())]);
+    let found = script("moving(spread, cells, 3, 1)", &Batch::new(schema, vec![cells]).unwrap()).remove(0);
+    for (row, expected) in [0.0, 0.000133333333333, 0.000157142857143, 0.000561904761905].into_iter().enumerate() {
+        assert!(close(&found.get(row), &Scalar::Float(expected)), "row {row}: {:?}", found.get(row));
+    }
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub(super) fn moving(operands: &Operands) -> Result<Box<dyn State>> {
     let rows = rows_of_window(&args, 2, 1)?;
     let least = match whole(&args, 3, "minPeriods")? {
         None => rows,
-        Some(least) if least > 0 => rows.min(least as usize),
+        Some(least) if least > 0 => least as usize,
         Some(least) => {
             return refuse(format!("a whole number above 0 is wanted: parameter=`minPeriods`, value=`{least}`"));
         }
