@@ -232,7 +232,7 @@ fn printed_answers() {
     check("genericStateIterate(1 2 3, 10 10 10, 0, (past, x) -> past + x)", &["11 13 16"]);
     check("dynamicGroupCumsum(2 4 8, [, , 2], 0 0 1, [, , 0], 3)", &["2 6 4", "0 0 8", "0 0 0"]);
     check("dynamicGroupCumcount(0 0 1, [, , 0], 3)", &["1 2 1", "0 0 1", "0 0 0"]);
-    assert_eq!(run("moving(x -> sort(x), 3 1 2, 2)[2]").to_string(), "[1,2]");
+    assert_eq!(run("moving(x -> sort(x), 3 1 2, 2)[2]").to_string(), "[1, 2]");
 }
 
 #[test]
