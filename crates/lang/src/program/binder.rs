@@ -4,14 +4,14 @@
 //! - A value is of the rows or of the results of aggregates, never of both.
 //! - Equal calls are one step, and so have one state.
 
+use super::Scope;
 use super::plan::{Plan, Ref, Step, key_of};
-use super::{Scope, WindowProgram};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::function::{Aggregate, Argument, Form, Function, Operands, Result, State};
 use crate::library::{self, Signature};
 use crate::tree::{Arg, Binary, Expr, ExprKind, FunctionDef, FunctionKind, Statement, StatementKind, Unary};
 use crate::value::{Args, Callee, Code, Host, UserFunction, Value};
-use data::{Column, Scalar, Type};
+use data::{Column, Scalar, Schema, Type};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -70,6 +70,8 @@ pub(super) struct Binder<'a> {
     frames: Vec<HashMap<Arc<str>, Bound>>,
     /// Keys of values that equal nothing else.
     unlike: usize,
+    /// Is it to be seen whether a user aggregate can be put together from those of the library?
+    trial: bool,
 }
 
 /// The host of constant expressions and of functions in metrics: there is none.
@@ -88,6 +90,7 @@ impl<'a> Binder<'a> {
             functions: Arc::default(),
             frames: vec![],
             unlike: 0,
+            trial: false,
         }
     }
 
@@ -101,15 +104,16 @@ impl<'a> Binder<'a> {
 
     /// Binds a call of a function. Arguments that are not constant are the inputs, in order.
     pub fn function(&mut self, function: &Value, args: &[Argument]) -> Result<Vec<Ref>> {
-        let mut values = vec![];
+        let mut values: Given = vec![];
         for (place, arg) in args.iter().enumerate() {
-            values.push(match &arg.constant {
+            let value = match &arg.constant {
                 Some(value) => Bound::Constant(value.clone()),
                 None => {
                     let number = args[..place].iter().filter(|arg| arg.constant.is_none()).count();
                     Bound::Values(Level::Rows, vec![self.rows.input(number, arg.ty)])
                 }
-            });
+            };
+            values.push((None, Some(value)));
         }
         let bound = self.call_value(function, values)?;
         self.outcome(bound)
@@ -363,15 +367,19 @@ impl<'a> Binder<'a> {
     fn call(&mut self, callee: &Expr, args: &[Arg], span: Span) -> Result<Bound> {
         let values = self.args(args)?;
         match &callee.kind {
-            ExprKind::Name(name) => self.call_named(name, values, span),
+            ExprKind::Name(name) => match self.frames.last().and_then(|frame| frame.get(name)).cloned() {
+                Some(Bound::Constant(function @ (Value::Builtin(_) | Value::Function(_)))) => {
+                    self.call_value(&function, values)
+                }
+                _ => self.call_named(name, values, span),
+            },
             ExprKind::Lambda(def) => self.inline(&def.clone(), values, span),
             _ => Err(Diagnostic::at(callee.span, "a function is wanted here")),
         }
     }
 
     /// Calls a function that is a value.
-    fn call_value(&mut self, function: &Value, args: impl IntoIterator<Item = Bound>) -> Result<Bound> {
-        let args = args.into_iter().map(Some);
+    fn call_value(&mut self, function: &Value, args: Given) -> Result<Bound> {
         let (callee, given, functions) = match function {
             Value::Builtin(name) => (Callee::Builtin(name.clone()), &[][..], Arc::default()),
             Value::Function(UserFunction { callee, given, functions }) => {
@@ -382,9 +390,12 @@ impl<'a> Binder<'a> {
         let mut args = args.into_iter();
         let mut values: Given = vec![];
         for value in given {
-            values.push((None, value.clone().map(Bound::Constant).or_else(|| args.next().flatten())));
+            match value {
+                Some(value) => values.push((None, Some(Bound::Constant(value.clone())))),
+                None => values.push(args.next().unwrap_or((None, None))),
+            }
         }
-        values.extend(args.map(|value| (None, value)));
+        values.extend(args);
         // It sees the functions it was written beside, and none of the variables here.
         let functions = std::mem::replace(&mut self.functions, functions);
         let bound = match callee {
@@ -398,10 +409,6 @@ impl<'a> Binder<'a> {
     fn call_named(&mut self, name: &str, values: Given, span: Span) -> Result<Bound> {
         // `::f` is the library's own function, whatever else is called so.
         let (name, own) = name.strip_prefix("::").map_or((name, false), |name| (name, true));
-        let held = self.frames.last().and_then(|frame| frame.get(name)).cloned();
-        if let Some(Bound::Constant(function @ (Value::Builtin(_) | Value::Function(_)))) = held {
-            return self.call_value(&function, values.into_iter().filter_map(|(_, value)| value));
-        }
         if let Some(def) = self.defined(name).filter(|_| !own) {
             return self.inline(&def, values, span);
         }
@@ -593,16 +600,12 @@ impl<'a> Binder<'a> {
     fn inline(&mut self, def: &Arc<FunctionDef>, values: Given, span: Span) -> Result<Bound> {
         let name = &def.name;
         if def.kind == FunctionKind::Aggregate {
-            match self.place {
-                Place::Window => {
-                    if let Some(kept) = self.kept(def, &values)? {
-                        return Ok(kept);
-                    }
-                }
-                _ => {
-                    let error = format!("user aggregate functions are not supported here: function=`{name}`");
-                    return Err(Diagnostic::new(error).help("put it over a window, for instance with moving(…)"));
-                }
+            if self.place != Place::Window {
+                let error = format!("user aggregate functions are not supported here: function=`{name}`");
+                return Err(Diagnostic::new(error).help("put it over a window, for instance with moving(…)"));
+            }
+            if let Some(kept) = self.kept(def, &values)? {
+                return Ok(kept);
             }
         }
         if self.frames.len() >= DEPTH_MAX {
@@ -642,31 +645,30 @@ impl<'a> Binder<'a> {
     /// A user aggregate over rows that cannot be put together from those of the library: its rows are kept and it is
     /// called with them. `None` if it can.
     fn kept(&mut self, def: &Arc<FunctionDef>, values: &Given) -> Result<Option<Bound>> {
-        let (mut arguments, mut refs, mut key) = (vec![], vec![], format!("{} {:?}", def.name, def.span));
+        let (mut arguments, mut refs) = (vec![], vec![]);
         for (name, value) in values {
             match value {
-                Some(Bound::Constant(value)) if name.is_none() => {
-                    key += &format!(", {}", self.key(value));
-                    arguments.push(Argument::constant(value.clone()));
-                }
+                Some(Bound::Constant(value)) if name.is_none() => arguments.push(Argument::constant(value.clone())),
                 Some(Bound::Values(Level::Rows, at)) if name.is_none() && at.len() == 1 => {
-                    key += &format!(", {at:?}");
                     arguments.push(Argument::of(self.rows.ty(at[0])));
                     refs.push(at[0]);
                 }
                 _ => return Ok(None),
             }
         }
-        let function = self.function_value(Callee::Defined(def.clone()), vec![]);
-        // As a plain function, so that it is not asked again.
-        let plain = FunctionDef { kind: FunctionKind::Plain, ..(**def).clone() };
-        let plain = self.function_value(Callee::Defined(Arc::new(plain)), vec![]);
-        let Err(error) = WindowProgram::of_function(&plain, &arguments) else { return Ok(None) };
-        if refs.is_empty() {
-            return Err(error);
+        if self.trial || refs.is_empty() {
+            return Ok(None);
         }
+        let function = self.function_value(Callee::Defined(def.clone()), vec![]);
+        let schema = Schema::new(vec![]).expect("no columns");
+        let scope = Scope::of(&schema);
+        let mut trial = Binder { trial: true, ..Binder::new(&scope, Place::Window) };
+        if trial.function(&function, &arguments).is_ok() {
+            return Ok(None);
+        }
+        self.unlike += 1;
         let aggregates = &mut self.aggregates;
-        let step = self.results.step(key, || {
+        let step = self.results.step(format!("kept {}", self.unlike), || {
             let aggregate = library::kept_rows(&function, &arguments).map_err(|error| of_function(&def.name, error))?;
             let ty = aggregate.ty();
             aggregates.push(BoundAggregate { aggregate, args: refs });
@@ -723,6 +725,10 @@ impl<'a> Binder<'a> {
         if yes.len() != no.len() {
             return Err(Diagnostic::new("branches with different numbers of values"));
         }
+        // A condition that is NULL is not met.
+        let fill = library::find("nullFill").expect("a function of the library");
+        let unmet = Bound::Constant(Value::bool(false));
+        let condition = self.apply(fill, vec![Some(condition), Some(unmet)], vec![])?;
         let iif = library::find("iif").expect("a function of the library");
         let mut chosen = vec![];
         let mut level = Level::Rows;

@@ -329,6 +329,39 @@ fn a_user_aggregate_is_put_together_or_called_with_the_rows_of_a_window() {
 }
 
 #[test]
+fn an_aggregate_that_calls_itself_is_called_and_ends() {
+    let schema = schema();
+    let bind = |defs: &str| WindowProgram::bind(&[metrics(&["f(volume) as f"], defs)], &Scope::of(&schema));
+    assert!(bind("defg f(x) { return f(x) + f(x) }").is_err());
+    let mut program =
+        bind("defg f(x) { if (count(x) < 2) { return 1 } else { return 1 + f(x[0:(size(x) / 2)]) } }").unwrap();
+    program.grow(1);
+    let values = program.rows(&trades(), None, &mut NoHost).unwrap();
+    program.fold(&[0; 5], &values, None).unwrap();
+    let found = program.emit(0, &[0]).unwrap();
+    assert_eq!(found[0].get(0), data::Scalar::Int(3));
+}
+
+#[test]
+fn a_variable_of_the_name_of_its_function_and_a_condition_without_a_value() {
+    check(
+        &["both(cumsum, volume) as sum", "pick(volume) as picked"],
+        "
+        def both(cumsum, x) { return cumsum(x) }
+        def pick(x) { if (x) { return 1 } else { return 0 } }
+        ",
+        "
+        sum  picked
+        1    1
+        2    1
+        4    1
+        8    1
+        2    0
+        ",
+    );
+}
+
+#[test]
 fn a_filter_picks_rows() {
     let schema = schema();
     let mut filter = RowProgram::bind(&metrics(&["price > 10 and volume in 2 3 4"], ""), &Scope::of(&schema)).unwrap();

@@ -1,5 +1,6 @@
 //! Functions within parts of a key's rows: the inner function has a key of its own for each part.
 
+use super::windows::lengths;
 use super::{Numbers, columns, function, single};
 use crate::function::{Argument, Form, Operands, Result, State};
 use crate::library::find;
@@ -154,7 +155,7 @@ impl State for ByPlace {
         let mut elements = vec![];
         for column in args {
             let own = column.list_offsets();
-            if own.iter().map(|end| end - own[0]).ne(offsets.iter().map(|end| end - start)) {
+            if lengths(column).ne(lengths(&args[0])) {
                 return refuse("array vectors of different length in one row");
             }
             elements.push(column.list_elements().slice(own[0] as usize, (own[keys.len()] - own[0]) as usize));

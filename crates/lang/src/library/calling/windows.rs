@@ -207,19 +207,12 @@ impl Folded {
                 self.program.fold(&of_rows, &values, None)?;
             }
             true => {
-                let offsets = args[0].list_offsets();
-                let same = |arg: &Column| {
-                    arg.list_offsets()
-                        .windows(2)
-                        .map(|ends| ends[1] - ends[0])
-                        .eq(offsets.windows(2).map(|ends| ends[1] - ends[0]))
-                };
-                if !args.iter().all(same) {
+                if args.iter().any(|arg| lengths(arg).ne(lengths(&args[0]))) {
                     return refuse("array vectors of different length in one row");
                 }
-                let counts = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as usize);
+                let of_cells = of_rows.iter().zip(lengths(&args[0]));
                 let of_elements: Vec<u32> =
-                    of_rows.iter().zip(counts).flat_map(|(slot, count)| std::iter::repeat_n(*slot, count)).collect();
+                    of_cells.flat_map(|(slot, length)| std::iter::repeat_n(*slot, length as usize)).collect();
                 let parts: Vec<Column> = args.iter().map(|arg| elements(arg, 0, arg.len())).collect();
                 let values = self.program.values(&parts, of_elements.len(), None)?;
                 self.program.fold(&of_elements, &values, None)?;
@@ -238,6 +231,11 @@ impl Folded {
         let masked = |result: Column| result.with_validity(NullBuffer::union(result.validity(), Some(&gives)));
         Ok(results.into_iter().map(masked).collect())
     }
+}
+
+/// How many elements the cells of an array vector have.
+pub(super) fn lengths(column: &Column) -> impl Iterator<Item = i32> {
+    column.list_offsets().windows(2).map(|ends| ends[1] - ends[0])
 }
 
 /// The time column, if there is one, and the others.
