@@ -83,6 +83,16 @@ impl<T: Clone> Paged<T> {
         self.len = len;
     }
 
+    /// An item, if there is one at this place.
+    pub fn get(&self, index: usize) -> Option<&T> {
+        (index < self.len).then(|| &self[index])
+    }
+
+    /// An item to be changed, if there is one at this place.
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        (index < self.len).then(|| &mut self[index])
+    }
+
     /// A picture of all items now.
     pub fn freeze(&mut self) -> Paged<T> {
         let shared = std::mem::take(&mut self.pages).into_iter().map(|page| match page {

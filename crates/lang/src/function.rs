@@ -59,6 +59,17 @@ impl Argument {
     }
 }
 
+/// What the binder knows of the arguments of a function that calls a function.
+pub struct Operands {
+    /// By parameter: one, or each of several columns that stand together as a tuple.
+    pub places: Vec<Vec<Argument>>,
+    /// May a function that cannot be bound be called through the interpreter, without a host?
+    pub interpret: bool,
+}
+
+/// A function of scripts, on whole values.
+pub type Script = fn(&mut dyn Host, &Args) -> Result<Value>;
+
 /// The one implementation of a function.
 pub enum Form {
     /// One value for each row, from that row alone.
@@ -70,9 +81,14 @@ pub enum Form {
     Aggregate(fn(&[Argument]) -> Result<Box<dyn Aggregate>>),
     /// One value for each row, from that row and those of its key before it.
     State(fn(&[Argument]) -> Result<Box<dyn State>>),
+    /// One value for each row, from that row and those of its key before it, through a function among the arguments.
+    ///
+    /// The state takes a column for each argument that is not constant. Where it cannot be bound, a script calls the
+    /// other function on the whole values, if there is one.
+    Calling(fn(&Operands) -> Result<Box<dyn State>>, Option<Script>),
     /// Needs the whole vector (`next`, `sort`, `size`) or works on values that are no vectors (`dict`, `take`): for
     /// scripts alone.
-    Script(fn(&mut dyn Host, &Args) -> Result<Value>),
+    Script(Script),
     /// Another form for each number of arguments, from one on; the last one for all above. `max(x)` is an aggregate,
     /// `max(x, y)` a row function.
     ByArity(&'static [Form]),
@@ -145,8 +161,10 @@ pub trait Aggregate: Send {
     fn fold(&mut self, slots: &[u32], args: &[Picked]) -> Result<()>;
     /// Adds all that one slot has taken to another, as if its rows had come after the other's.
     fn merge(&mut self, into: u32, from: u32);
+    /// Does a slot take room for each of its rows?
+    fn grows(&self) -> bool;
     /// The results of these slots, in this order. A slot without rows gives what the function gives for no rows.
-    fn emit(&self, slots: &[u32]) -> Column;
+    fn emit(&self, slots: &[u32]) -> Result<Column>;
     /// Makes these slots empty.
     fn reset(&mut self, slots: &[u32]);
     /// A picture of the state now, to be encoded elsewhere while this one goes on.
@@ -162,7 +180,9 @@ pub trait State: Send {
     /// The types of the results: one, or several for a function with several results.
     fn types(&self) -> Vec<Type>;
     /// Is the state of a key rows, or what grows with them? Then it is far from that of the next key.
-    fn keeps_rows(&self) -> bool;
+    fn keeps_rows(&self) -> bool {
+        true
+    }
     /// Takes rows in order and gives one value for each: row `i` belongs to key `keys[i]`, a dense number. Keys not
     /// seen before start empty. The arguments, without the settings, have the length of `keys`.
     fn push(&mut self, keys: &[u32], args: &[Column]) -> Result<Vec<Column>>;

@@ -107,7 +107,7 @@ fn bound(function: &Function, over_keys: bool, schema: &Schema, keys: Arc<Vec<u3
                 program.fold(&keys[from..from + batch.rows()], &values, None).expect("folded");
             })
         }
-        Form::Script(_) | Form::ByArity(_) => return None,
+        Form::Calling(..) | Form::Script(_) | Form::ByArity(_) => return None,
     })
 }
 

@@ -87,7 +87,7 @@ pub(crate) fn register(
                 let udf = WindowUDF::from(window::Window(Arc::new(Entry::new(function))));
                 builder.window_functions().get_or_insert_default().push(Arc::new(udf));
             }
-            Form::Script(_) | Form::ByArity(_) => {}
+            Form::Calling(..) | Form::Script(_) | Form::ByArity(_) => {}
         }
     }
     builder

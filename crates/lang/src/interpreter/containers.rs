@@ -175,7 +175,7 @@ fn names(rows: &Batch) -> Value {
 }
 
 /// A column as another type, by the library's own cast.
-pub(super) fn cast(host: &mut dyn Host, column: &Column, ty: Type) -> Result<Column> {
+pub(crate) fn cast(host: &mut dyn Host, column: &Column, ty: Type) -> Result<Column> {
     if column.ty() == ty {
         return Ok(column.clone());
     }

@@ -84,20 +84,13 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         },
     ),
     script(
-        "accumulate",
-        "func, X, [init]",
-        "The function of what came of it before and the next element, at each one.",
-        ("accumulate(add, 1 2 3)", "[1,3,6]"),
-        |host, args| Ok(Value::vector(accumulate(host, args)?)),
-    ),
-    script(
         "reduce",
         "func, X, [init]",
         "The last value of `accumulate`.",
         ("reduce(add, 1 2 3)", "6"),
         |host, args| {
             let init = given(args, 2, "init").cloned();
-            Ok(accumulate(host, args)?.pop().or(init).unwrap_or(Value::NULL))
+            Ok(accumulated(host, args)?.pop().or(init).unwrap_or(Value::NULL))
         },
     ),
     script(
@@ -108,46 +101,11 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         by_row,
     ),
     script(
-        "byColumn",
-        "func, X, ...",
-        "The function of each column.",
-        ("byColumn(max, [1 5, 3 4])", "[5,4]"),
-        by_column,
-    ),
-    script(
-        "moving",
-        "func, args, window, [minPeriods]",
-        "The function of the last `window` rows at each row.",
-        ("moving(sum, 1 2 3, 2)", "[,3,5]"),
-        moving,
-    ),
-    script(
         "rolling",
         "func, args, window, [step=1]",
         "The function of `window` rows, moved on by `step`.",
         ("rolling(sum, 1 2 3 4, 2, 2)", "[3,7]"),
         rolling,
-    ),
-    script(
-        "window",
-        "func, args, range",
-        "The function of the rows that far from each row.",
-        ("window(sum, 1 2 3, -1:0)", "[1,3,5]"),
-        window,
-    ),
-    script(
-        "segmentby",
-        "func, args, segment",
-        "The function within each run of equal values of `segment`.",
-        ("segmentby(cumsum, 1 2 3, 0 0 1)", "[1,3,3]"),
-        segment_by,
-    ),
-    script(
-        "talib",
-        "func, args, ...",
-        "The function with the NULLs at the start left out.",
-        ("talib(msum, [NULL, 1, 2, 3], 2)", "[,,3,5]"),
-        talib,
     ),
 ];
 
@@ -193,7 +151,12 @@ fn each(host: &mut dyn Host, args: &Args) -> Result<Vec<Value>> {
     Ok(values)
 }
 
-fn accumulate(host: &mut dyn Host, args: &Args) -> Result<Vec<Value>> {
+/// The function of what came of it before and the next element, at each one.
+pub(crate) fn accumulate(host: &mut dyn Host, args: &Args) -> Result<Value> {
+    Ok(Value::vector(accumulated(host, args)?))
+}
+
+fn accumulated(host: &mut dyn Host, args: &Args) -> Result<Vec<Value>> {
     let (function, x) = (wanted(args, 0, "func")?, wanted(args, 1, "X")?);
     let mut before = given(args, 2, "init").cloned();
     map(x, |x| {
@@ -226,15 +189,26 @@ fn by_row(host: &mut dyn Host, args: &Args) -> Result<Value> {
     Ok(Value::vector((0..rows).map(|place| host.apply(function, vec![row(place)])).collect::<Result<_>>()?))
 }
 
-fn by_column(host: &mut dyn Host, args: &Args) -> Result<Value> {
+/// The function of each column.
+pub(crate) fn by_column(host: &mut dyn Host, args: &Args) -> Result<Value> {
     let function = wanted(args, 0, "func")?;
     let values = columns(&rest(args, 1))?.into_iter().map(|column| host.apply(function, vec![Value::Vector(column)]));
     Ok(Value::vector(values.collect::<Result<_>>()?))
 }
 
-/// The function of some rows of its arguments.
+/// The function of some rows of its arguments. Of array vectors it takes all elements of the rows in a row.
 fn of_rows(host: &mut dyn Host, function: &Value, columns: &[Column], from: usize, to: usize) -> Result<Value> {
-    host.apply(function, columns.iter().map(|column| Value::Vector(column.slice(from, to - from))).collect())
+    host.apply(function, columns.iter().map(|column| Value::Vector(elements(column, from, to))).collect())
+}
+
+/// Some rows of a column; of an array vector, all their elements in a row.
+pub(crate) fn elements(column: &Column, from: usize, to: usize) -> Column {
+    if column.ty().element().is_none() {
+        return column.slice(from, to - from);
+    }
+    let offsets = column.list_offsets();
+    let (start, end) = (offsets[from] as usize, offsets[to] as usize);
+    column.list_elements().slice(start, end - start)
 }
 
 fn whole(args: &Args, place: usize, name: &str) -> Result<usize> {
@@ -245,7 +219,8 @@ fn whole(args: &Args, place: usize, name: &str) -> Result<usize> {
     })
 }
 
-fn moving(host: &mut dyn Host, args: &Args) -> Result<Value> {
+/// The function of the last `window` rows at each row.
+pub(crate) fn moving(host: &mut dyn Host, args: &Args) -> Result<Value> {
     let columns = columns(std::slice::from_ref(wanted(args, 1, "args")?))?;
     let window = whole(args, 2, "window")?;
     let periods = if given(args, 3, "minPeriods").is_some() { whole(args, 3, "minPeriods")? } else { window };
@@ -271,7 +246,8 @@ fn rolling(host: &mut dyn Host, args: &Args) -> Result<Value> {
     Ok(Value::vector(values.collect::<Result<_>>()?))
 }
 
-fn window(host: &mut dyn Host, args: &Args) -> Result<Value> {
+/// The function of the rows that far from each row.
+pub(crate) fn window(host: &mut dyn Host, args: &Args) -> Result<Value> {
     let columns = columns(std::slice::from_ref(wanted(args, 1, "args")?))?;
     let range = wanted(args, 2, "range")?;
     let Value::Pair(low, high) = range else {
@@ -293,7 +269,8 @@ fn window(host: &mut dyn Host, args: &Args) -> Result<Value> {
     Ok(Value::vector(values))
 }
 
-fn segment_by(host: &mut dyn Host, args: &Args) -> Result<Value> {
+/// The function within each run of equal values of `segment`.
+pub(crate) fn segment_by(host: &mut dyn Host, args: &Args) -> Result<Value> {
     let columns = columns(std::slice::from_ref(wanted(args, 1, "args")?))?;
     let segment = column_of(wanted(args, 2, "segment")?, columns.first().map(Column::len))?;
     let mut parts = vec![];
@@ -312,7 +289,8 @@ fn segment_by(host: &mut dyn Host, args: &Args) -> Result<Value> {
     }
 }
 
-fn talib(host: &mut dyn Host, args: &Args) -> Result<Value> {
+/// The function with the NULLs at the start left out.
+pub(crate) fn talib(host: &mut dyn Host, args: &Args) -> Result<Value> {
     let values = rest(args, 1);
     let vectors = values.iter().filter_map(|value| match value {
         Value::Vector(column) => Some(column),

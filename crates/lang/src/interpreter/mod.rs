@@ -17,8 +17,10 @@ mod parts;
 mod select;
 mod statement;
 
-pub(crate) use containers::{ELEMENTS_MAX, FUNCTIONS as CONTAINER_FUNCTIONS};
-pub(crate) use higher_order::FUNCTIONS as HIGHER_ORDER_FUNCTIONS;
+pub(crate) use containers::{ELEMENTS_MAX, FUNCTIONS as CONTAINER_FUNCTIONS, cast};
+pub(crate) use higher_order::{
+    FUNCTIONS as HIGHER_ORDER_FUNCTIONS, accumulate, by_column, elements, moving, segment_by, talib, window,
+};
 pub use names::{free_names, names_in};
 pub(crate) use parts::FUNCTIONS as PART_FUNCTIONS;
 

@@ -198,10 +198,14 @@ impl<S: Summary> Aggregate for Grouped<S> {
         self.summary.merge(&mut self.slots[into as usize], &from);
     }
 
-    fn emit(&self, slots: &[u32]) -> Column {
+    fn grows(&self) -> bool {
+        S::GROWS
+    }
+
+    fn emit(&self, slots: &[u32]) -> Result<Column> {
         let mut output = Output::of(slots.len());
         slots.iter().for_each(|&slot| output.push(self.summary.result(&self.slots[slot as usize])));
-        output.column(self.ty, &self.vocabulary)
+        Ok(output.column(self.ty, &self.vocabulary))
     }
 
     fn reset(&mut self, slots: &[u32]) {
@@ -256,6 +260,7 @@ impl<S: Sorted> Summary for Collect<S> {
     type In = f64;
     type Slot = Vec<f64>;
     type Out = f64;
+    const GROWS: bool = true;
     fn add(&self, slot: &mut Vec<f64>, value: f64) {
         slot.push(value);
     }

@@ -3,7 +3,7 @@
 use super::signature::Signature;
 use super::{row, sequence};
 use crate::diagnostic::Diagnostic;
-use crate::function::{Argument, BoundRow, Form, Function, Picked, Result};
+use crate::function::{Argument, BoundRow, Form, Function, Operands, Picked, Result};
 use crate::value::{Args, Host, Value};
 use data::{Column, Type};
 
@@ -14,6 +14,9 @@ pub fn call(function: &'static Function, args: &Args, host: &mut dyn Host) -> Re
         let signature = function.signature();
         if let (Form::Script(f), true) = (&function.form, signature.open) {
             // Its arguments may have any names.
+            return f(host, args);
+        }
+        if let (Form::Calling(_, Some(f)), true, false) = (&function.form, signature.open, args.named.is_empty()) {
             return f(host, args);
         }
         let across = matches!(function.form, Form::Across(_));
@@ -37,10 +40,58 @@ pub fn call(function: &'static Function, args: &Args, host: &mut dyn Host) -> Re
                 let spans = if args.named.is_empty() { args.spans.clone() } else { vec![args.span; values.len()] };
                 f(host, &Args { values, named: vec![], spans, span: args.span })
             }
+            Form::Calling(bind, script) => {
+                let bound = operands(&signature, &values, script.is_none())
+                    .and_then(|(operands, columns)| Ok((bind(&operands)?, columns)));
+                match (bound, script) {
+                    (Ok((mut state, columns)), _) => {
+                        let results = state.push(&vec![0; columns[0].len()], &columns)?;
+                        let mut results: Vec<Value> = results.into_iter().map(Value::Vector).collect();
+                        Ok(if results.len() == 1 { results.remove(0) } else { Value::Tuple(results) })
+                    }
+                    (Err(_), Some(f)) => f(host, &Args { values, named: vec![], ..args.clone() }),
+                    (Err(error), None) => Err(error),
+                }
+            }
             form => on_values(function, &signature, form, &values),
         }
     };
     called().map_err(|error| error.or_at(args.span))
+}
+
+/// The columns among the arguments of a function that calls a function, and what is known of all.
+fn operands(signature: &Signature, values: &[Option<Value>], interpret: bool) -> Result<(Operands, Vec<Column>)> {
+    let (mut places, mut columns) = (vec![], vec![]);
+    for (place, value) in values.iter().enumerate() {
+        let own = match value {
+            // `[]` says that there are none.
+            Some(Value::Vector(column)) if column.ty() == Type::Void && column.is_empty() => vec![],
+            Some(Value::Vector(column)) => vec![column.clone()],
+            Some(Value::Table(table)) => table.batch().columns().to_vec(),
+            Some(Value::Tuple(parts)) => {
+                let part = |part: &Value| match part {
+                    Value::Vector(column) => Some(column.clone()),
+                    _ => None,
+                };
+                parts.iter().map(part).collect::<Option<Vec<Column>>>().unwrap_or_default()
+            }
+            _ => vec![],
+        };
+        places.push(match value {
+            Some(_) if signature.by_row(place) && !own.is_empty() => {
+                let types = own.iter().map(|column| Argument::of(column.ty())).collect();
+                columns.extend(own);
+                types
+            }
+            Some(value) => vec![Argument::constant(value.clone())],
+            None => vec![Argument::left_out()],
+        });
+    }
+    let rows = columns.first().map(Column::len);
+    if rows.is_none() || columns.iter().any(|column| Some(column.len()) != rows) {
+        return Err(Diagnostic::new("vectors of one length are wanted"));
+    }
+    Ok((Operands { places, interpret }, columns))
 }
 
 /// A tuple where any number of arguments may stand, from a place on, is those arguments: `rowSum([x, y])`.
@@ -125,7 +176,7 @@ fn on_values(
             aggregate.grow(1);
             let picked: Vec<Picked> = columns.iter().map(|column| Picked { column, rows: None }).collect();
             aggregate.fold(&vec![0; rows], &picked)?;
-            let result = aggregate.emit(&[0]);
+            let result = aggregate.emit(&[0])?;
             Ok(Value::Scalar(result.ty(), result.get(0)))
         }
         Form::State(bind) => {
@@ -133,7 +184,7 @@ fn on_values(
             let mut results: Vec<Value> = results.into_iter().map(whole).collect();
             Ok(if results.len() == 1 { results.remove(0) } else { Value::Tuple(results) })
         }
-        Form::Script(_) | Form::ByArity(_) => unreachable!("resolved by the caller"),
+        Form::Calling(..) | Form::Script(_) | Form::ByArity(_) => unreachable!("resolved by the caller"),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Cumulative functions: one value per input row, over all rows of its key so far. A NULL changes nothing.
 
-use super::item::wire;
-use super::keyed::{Keyed, Step, state};
-use super::settings::{choice, flag, need_number};
+use super::item::{Input, Item, wire};
+use super::keyed::{Keyed, Several, Step, refuse, state};
+use super::settings::{choice, flag, need_number, whole};
 use super::sorted::{InOrder, Sorted, Values};
 use super::statistic::{self as st, Use};
 use super::summary::Summary;
-use crate::function::{Function, State};
+use crate::function::{Argument, Function, Result, State};
 use data::Type;
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -131,7 +131,83 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(Keyed::state(rank, ty))
         },
     ),
+    state(
+        "dynamicGroupCumsum",
+        "CumValue, PrevCumValue, Membership, PrevMembership, groupCount",
+        "The sum of the values that are now in each of 2 to 8 groups, numbered from 0. A member's value before is taken \
+         from the group it was in, the one now added to the group it is in.",
+        ("dynamicGroupCumsum(2 4 8, [,,2], 0 0 1, [,,0], 2)", "([2,6,4],[0,0,8])"),
+        |a| match a[..4].iter().any(|value| value.ty.is_float()) {
+            true => groups(a, 4, |group| {
+                let (plus, minus) = (|a, b| a + b, |a, b| a - b);
+                Keyed::state(GroupSum::<f64> { group: group as f64, plus, minus }, Type::Double)
+            }),
+            false => groups(a, 4, |group| {
+                Keyed::state(GroupSum { group, plus: i64::wrapping_add, minus: i64::wrapping_sub }, Type::Long)
+            }),
+        },
+    ),
+    state(
+        "dynamicGroupCumcount",
+        "Membership, PrevMembership, groupCount",
+        "How many members are now in each of 2 to 8 groups, numbered from 0.",
+        ("dynamicGroupCumcount(0 0 1, [,,0], 2)", "([1,2,1],[0,0,1])"),
+        |a| groups(a, 2, |group| Keyed::state(GroupCount { group: group as f64 }, Type::Int)),
+    ),
 ];
+
+/// A state for each of the groups whose number stands behind so many columns.
+fn groups(args: &[Argument], columns: usize, of: impl Fn(i64) -> Box<dyn State>) -> Result<Box<dyn State>> {
+    (0..columns).try_for_each(|place| need_number(args, place))?;
+    match whole(args, columns, "groupCount")? {
+        Some(count @ 2..=8) => Ok(Box::new(Several((0..count).map(of).collect()))),
+        _ => refuse("a whole number from 2 to 8 is wanted: parameter=`groupCount`"),
+    }
+}
+
+/// The sum of the values in one group, of rows of value, value before, group and group before.
+#[derive(Clone)]
+struct GroupSum<T> {
+    group: T,
+    plus: fn(T, T) -> T,
+    minus: fn(T, T) -> T,
+}
+
+impl<T: Item + Copy> Step for GroupSum<T>
+where
+    [Option<T>; 4]: Input,
+{
+    type In = [Option<T>; 4];
+    type Key = T;
+    type Out = T;
+    fn step(&self, key: &mut T, row: Option<[Option<T>; 4]>) -> Option<T> {
+        let [value, before, group, group_before] = row?;
+        if group == Some(self.group) {
+            *key = value.map_or(*key, |value| (self.plus)(*key, value));
+        }
+        if group_before == Some(self.group) {
+            *key = before.map_or(*key, |before| (self.minus)(*key, before));
+        }
+        Some(*key)
+    }
+}
+
+/// How many members one group has, of rows of group and group before.
+#[derive(Clone)]
+struct GroupCount {
+    group: f64,
+}
+
+impl Step for GroupCount {
+    type In = [Option<f64>; 2];
+    type Key = i64;
+    type Out = i64;
+    fn step(&self, key: &mut i64, row: Option<[Option<f64>; 2]>) -> Option<i64> {
+        let [group, before] = row?;
+        *key += (group == Some(self.group)) as i64 - (before == Some(self.group)) as i64;
+        Some(*key)
+    }
+}
 
 /// Use as a cumulative function.
 pub(super) struct Running;

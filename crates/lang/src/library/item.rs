@@ -261,17 +261,27 @@ fn any_null(args: &[&Column]) -> Option<NullBuffer> {
 }
 
 /// Several numbers, each of which may be NULL; such a row is never NULL as a whole.
-impl<const N: usize> Input for [Option<f64>; N] {
-    const ARGUMENTS: usize = N;
+macro_rules! input_several {
+    ($($t:ty, $values:ident, $wanted:literal;)*) => { $(
+        impl<const N: usize> Input for [Option<$t>; N] {
+            const ARGUMENTS: usize = N;
 
-    fn rows(args: &[&Column], _: &mut Vocabulary, to: impl Reading<[Option<f64>; N]>) -> Result<()> {
-        let columns = args.iter().map(|column| Ok((floats(column)?, column.validity()))).collect::<Result<Vec<_>>>()?;
-        let number = |row: usize, place: usize| {
-            let (values, nulls) = &columns[place];
-            nulls.is_none_or(|nulls| nulls.is_valid(row)).then(|| values[row])
-        };
-        to.read(|row| Some(std::array::from_fn(|place| number(row, place))))
-    }
+            fn rows(args: &[&Column], _: &mut Vocabulary, to: impl Reading<[Option<$t>; N]>) -> Result<()> {
+                let values = |column: &Column| column.$values().ok_or_else(|| mismatch($wanted, column.ty()));
+                let columns = args.iter().map(|&column| Ok((values(column)?, column.validity())));
+                let columns = columns.collect::<Result<Vec<_>>>()?;
+                let number = |row: usize, place: usize| {
+                    let (values, nulls) = &columns[place];
+                    nulls.is_none_or(|nulls| nulls.is_valid(row)).then(|| values[row])
+                };
+                to.read(|row| Some(std::array::from_fn(|place| number(row, place))))
+            }
+        }
+    )* };
+}
+input_several! {
+    f64, to_f64s, "a number";
+    i64, to_i64s, "a whole number";
 }
 
 /// A time and what stands beside it, which may be NULL.

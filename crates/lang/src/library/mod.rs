@@ -4,6 +4,7 @@
 
 mod aggregate;
 mod call;
+mod calling;
 mod cast;
 mod cumulative;
 mod ewm;
@@ -31,6 +32,7 @@ mod topn;
 mod vector;
 
 pub use call::{bind_row, call};
+pub(crate) use calling::kept_rows;
 pub(crate) use operator::{common_type, truths};
 pub use signature::{Parameter, Signature};
 
@@ -49,6 +51,7 @@ static FAMILIES: &[&[Function]] = &[
     cumulative::FUNCTIONS,
     sequence::FUNCTIONS,
     talib::FUNCTIONS,
+    calling::FUNCTIONS,
     ewm::FUNCTIONS,
     time_moving::FUNCTIONS,
     topn::FUNCTIONS,

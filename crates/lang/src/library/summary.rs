@@ -21,6 +21,8 @@ pub(super) trait Summary: Clone + Send + Sync + 'static {
     type Out: Item;
     /// Does a NULL row count, for instance because places are given back?
     const NULLS: bool = false;
+    /// Does a summary take room for each row, or for each of their values?
+    const GROWS: bool = false;
 
     /// Adds a row with a value.
     fn add(&self, slot: &mut Self::Slot, value: Self::In);
@@ -630,6 +632,7 @@ impl<T: Item> Summary for Distinct<T> {
     type In = T;
     type Slot = TallySlot<T>;
     type Out = i64;
+    const GROWS: bool = true;
     const NULLS: bool = true;
     fn add(&self, slot: &mut TallySlot<T>, value: T) {
         *slot.counts.entry(Key(value)).or_default() += 1;
@@ -663,6 +666,7 @@ impl<T: Item> Summary for Smallest<T> {
     type In = T;
     type Slot = Vec<T>;
     type Out = T;
+    const GROWS: bool = true;
     fn add(&self, slot: &mut Vec<T>, value: T) {
         slot.push(value);
     }
@@ -689,6 +693,7 @@ impl<T: Item> Summary for Mode<T> {
     type In = T;
     type Slot = TallySlot<T>;
     type Out = T;
+    const GROWS: bool = true;
     fn add(&self, slot: &mut TallySlot<T>, value: T) {
         *slot.counts.entry(Key(value)).or_default() += 1;
     }

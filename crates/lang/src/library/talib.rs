@@ -1,5 +1,6 @@
 //! Averages of technical analysis. NULLs before the first value are passed over; then a full window is waited for.
 
+use super::calling::{NullsUntilAll, Started};
 use super::item::wire;
 use super::keyed::{Keyed, Several, Step, refuse, state};
 use super::moments::{Line, Rising};
@@ -42,6 +43,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let rows = rows(a)?;
         Ok(cascade(Ema { rows, alpha: 1.0 / rows as f64, warmup: false }, Blend::Plain))
     }),
+    state(
+        "talibNull",
+        "X, Y, ...",
+        "Its arguments, NULL before the first row in which all have a value.",
+        ("talibNull(2 3 4 5 6, [,1,2,,4], [7,,9,10,11])", "([,,4,5,6],[,,2,,4],[,,9,10,11])"),
+        |a| {
+            let types = a.iter().map(|arg| arg.ty).collect();
+            Ok(Box::new(NullsUntilAll { started: Keyed::state(Started, Type::Bool), types }))
+        },
+    ),
     state("dema", "X, window", "The double exponential average.", ("dema(1 3 5, 2)", "[,,5]"), dema),
     state("tema", "X, window", "The triple exponential average.", ("tema(1 3 5 7, 2)", "[,,,7]"), tema),
     state("trima", "X, window", "The triangular average.", ("trima(1 2 5, 3)", "[,,2.5]"), trima),

@@ -224,7 +224,7 @@ fn nothing_depends_on_how_rows_are_cut_nor_on_being_written_and_read() {
                     }
                 }
                 let slots = [4, 0, 2, 1, 3];
-                assert_eq!(state.emit(&slots), whole.emit(&slots), "{}", function.name);
+                assert_eq!(state.emit(&slots).unwrap(), whole.emit(&slots).unwrap(), "{}", function.name);
             }
             _ => {}
         }
@@ -304,7 +304,7 @@ fn panes_put_together_are_the_window() {
             aggregate.fold(&[slot as u32 + 1; 20], &[Picked { column: &pane, rows: None }]).unwrap();
         }
         [1, 2, 3].into_iter().for_each(|pane| aggregate.merge(0, pane));
-        let merged = aggregate.emit(&[0]).get(0);
+        let merged = aggregate.emit(&[0]).unwrap().get(0);
         let Value::Scalar(_, whole) = value(name, vec![Value::Vector(rows)]) else { panic!("{name}") };
         assert!(close(&merged, &whole), "{name}: {merged:?}, not {whole:?}");
     }

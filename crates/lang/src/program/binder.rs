@@ -7,11 +7,11 @@
 use super::Scope;
 use super::plan::{Plan, Ref, Step, key_of};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::function::{Aggregate, Argument, Form, Function, Result, State};
-use crate::library;
+use crate::function::{Aggregate, Argument, Form, Function, Operands, Result, State};
+use crate::library::{self, Signature};
 use crate::tree::{Arg, Binary, Expr, ExprKind, FunctionDef, FunctionKind, Statement, StatementKind, Unary};
 use crate::value::{Args, Callee, Code, Host, UserFunction, Value};
-use data::{Column, Scalar, Type};
+use data::{Column, Scalar, Schema, Type};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const DEPTH_MAX: usize = 32;
 
 /// Where functions with a state of their own may stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// In a reactive state engine: state functions, no aggregates.
     Reactive,
     /// Where each row stands alone: neither.
@@ -70,10 +70,12 @@ pub(super) struct Binder<'a> {
     frames: Vec<HashMap<Arc<str>, Bound>>,
     /// Keys of values that equal nothing else.
     unlike: usize,
+    /// Is it to be seen whether a user aggregate can be put together from those of the library?
+    trial: bool,
 }
 
-/// The host of constant expressions: there is none.
-struct NoHost;
+/// The host of constant expressions and of functions in metrics: there is none.
+pub(crate) struct NoHost;
 impl Host for NoHost {}
 
 impl<'a> Binder<'a> {
@@ -88,6 +90,7 @@ impl<'a> Binder<'a> {
             functions: Arc::default(),
             frames: vec![],
             unlike: 0,
+            trial: false,
         }
     }
 
@@ -95,12 +98,35 @@ impl<'a> Binder<'a> {
     pub fn metric(&mut self, code: &Code) -> Result<Vec<Ref>> {
         self.functions = code.functions.clone();
         self.frames.clear();
+        let bound = self.expr(&code.expr)?;
+        self.outcome(bound).map_err(|error| error.or_at(code.expr.span))
+    }
+
+    /// Binds a call of a function. Arguments that are not constant are the inputs, in order.
+    pub fn function(&mut self, function: &Value, args: &[Argument]) -> Result<Vec<Ref>> {
+        let mut values: Given = vec![];
+        for (place, arg) in args.iter().enumerate() {
+            let value = match &arg.constant {
+                Some(value) => Bound::Constant(value.clone()),
+                None => {
+                    let number = args[..place].iter().filter(|arg| arg.constant.is_none()).count();
+                    Bound::Values(Level::Rows, vec![self.rows.input(number, arg.ty)])
+                }
+            };
+            values.push((None, Some(value)));
+        }
+        let bound = self.call_value(function, values)?;
+        self.outcome(bound)
+    }
+
+    /// What is put out must be of rows, in a window of results.
+    fn outcome(&mut self, bound: Bound) -> Result<Vec<Ref>> {
         let wanted = if self.place == Place::Window { Level::Results } else { Level::Rows };
-        match self.expr(&code.expr)? {
+        match bound {
             Bound::Constant(value) => Ok(vec![self.constant(wanted, &value)?]),
             Bound::Values(level, refs) if level == wanted => Ok(refs),
             Bound::Values(..) => {
-                let error = Diagnostic::at(code.expr.span, "a metric of a window needs an aggregate function");
+                let error = Diagnostic::new("a metric of a window needs an aggregate function");
                 Err(error.help("take one value of the window's rows, for instance with last(…)"))
             }
         }
@@ -144,19 +170,29 @@ impl<'a> Binder<'a> {
             }
             ExprKind::Partial(callee, args) => {
                 let callee = self.callee(callee)?;
-                let given = self.args(args)?.into_iter().map(|(_, value)| match value {
-                    None => Ok(None),
-                    Some(Bound::Constant(value)) => Ok(Some(value)),
-                    Some(Bound::Values(..)) => {
-                        Err(Diagnostic::new("what is given to a function ahead must be constant"))
-                    }
-                });
-                let given = given.collect::<Result<Vec<_>>>()?;
-                Ok(Bound::Constant(self.function(callee, given)))
+                let mut given: Vec<Option<Value>> = vec![];
+                for (name, value) in self.args(args)? {
+                    let value = match value {
+                        None => None,
+                        Some(Bound::Constant(value)) => Some(value),
+                        Some(Bound::Values(..)) => {
+                            return Err(Diagnostic::new("what is given to a function ahead must be constant"));
+                        }
+                    };
+                    let Some(name) = name else {
+                        given.push(value);
+                        continue;
+                    };
+                    let place = parameter_of(&callee, &name)
+                        .ok_or_else(|| Diagnostic::new(format!("unknown parameter: parameter=`{name}`")))?;
+                    given.resize(given.len().max(place + 1), None);
+                    given[place] = value;
+                }
+                Ok(Bound::Constant(self.function_value(callee, given)))
             }
             ExprKind::Lambda(def) => {
                 let callee = Callee::Defined(def.clone());
-                Ok(Bound::Constant(self.function(callee, vec![])))
+                Ok(Bound::Constant(self.function_value(callee, vec![])))
             }
             ExprKind::Vector(items) => self.vector(items),
             ExprKind::Tuple(items) => self.tuple(items),
@@ -187,7 +223,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn function(&self, callee: Callee, given: Vec<Option<Value>>) -> Value {
+    fn function_value(&self, callee: Callee, given: Vec<Option<Value>>) -> Value {
         Value::Function(UserFunction { callee, given, functions: self.functions.clone() })
     }
 
@@ -230,7 +266,7 @@ impl<'a> Binder<'a> {
         }
         if let Some(def) = self.defined(name) {
             let callee = Callee::Defined(def);
-            return Ok(Bound::Constant(self.function(callee, vec![])));
+            return Ok(Bound::Constant(self.function_value(callee, vec![])));
         }
         if library::find(name).is_some() {
             return Ok(Bound::Constant(Value::Builtin(name.clone())));
@@ -242,10 +278,12 @@ impl<'a> Binder<'a> {
         self.functions.iter().rev().find(|def| &*def.name == name).cloned()
     }
 
+    /// A vector of constants is one; with columns it is a tuple.
     fn vector(&mut self, items: &[Option<Expr>]) -> Result<Bound> {
-        let null = || Value::Scalar(Type::Void, Scalar::Null);
-        let fixed = |item: &Option<Expr>| item.as_ref().map_or(Ok(null()), |item| self.fixed(item));
-        let values = items.iter().map(fixed).collect::<Result<Vec<_>>>()?;
+        let values = match self.tuple(items)? {
+            Bound::Constant(Value::Tuple(values)) => values,
+            several => return Ok(several),
+        };
         let mut ty = Type::Void;
         for value in &values {
             let Value::Scalar(of, _) = value else { return Ok(Bound::Constant(Value::Tuple(values))) };
@@ -329,10 +367,43 @@ impl<'a> Binder<'a> {
     fn call(&mut self, callee: &Expr, args: &[Arg], span: Span) -> Result<Bound> {
         let values = self.args(args)?;
         match &callee.kind {
-            ExprKind::Name(name) => self.call_named(name, values, span),
+            ExprKind::Name(name) => match self.frames.last().and_then(|frame| frame.get(name)).cloned() {
+                Some(Bound::Constant(function @ (Value::Builtin(_) | Value::Function(_)))) => {
+                    self.call_value(&function, values)
+                }
+                _ => self.call_named(name, values, span),
+            },
             ExprKind::Lambda(def) => self.inline(&def.clone(), values, span),
             _ => Err(Diagnostic::at(callee.span, "a function is wanted here")),
         }
+    }
+
+    /// Calls a function that is a value.
+    fn call_value(&mut self, function: &Value, args: Given) -> Result<Bound> {
+        let (callee, given, functions) = match function {
+            Value::Builtin(name) => (Callee::Builtin(name.clone()), &[][..], Arc::default()),
+            Value::Function(UserFunction { callee, given, functions }) => {
+                (callee.clone(), &given[..], functions.clone())
+            }
+            other => return Err(Diagnostic::new(format!("a function is wanted: found=`{}`", other.kind()))),
+        };
+        let mut args = args.into_iter();
+        let mut values: Given = vec![];
+        for value in given {
+            match value {
+                Some(value) => values.push((None, Some(Bound::Constant(value.clone())))),
+                None => values.push(args.next().unwrap_or((None, None))),
+            }
+        }
+        values.extend(args);
+        // It sees the functions it was written beside, and none of the variables here.
+        let functions = std::mem::replace(&mut self.functions, functions);
+        let bound = match callee {
+            Callee::Builtin(name) => self.call_named(&name, values, Span::default()),
+            Callee::Defined(def) => self.inline(&def, values, def.span),
+        };
+        self.functions = functions;
+        bound
     }
 
     fn call_named(&mut self, name: &str, values: Given, span: Span) -> Result<Bound> {
@@ -370,7 +441,7 @@ impl<'a> Binder<'a> {
         let whole_vector = |(place, arg): (usize, &Option<Bound>)| {
             signature.by_row(place) && matches!(arg, Some(Bound::Constant(Value::Vector(_))))
         };
-        let constant = matches!(form, Form::Row(_) | Form::Across(_) | Form::Script(_))
+        let constant = matches!(form, Form::Row(_) | Form::Across(_) | Form::Calling(..) | Form::Script(_))
             || args.iter().enumerate().any(whole_vector);
         if level.is_none() && constant {
             let values = args.into_iter().map(|arg| match arg {
@@ -382,7 +453,7 @@ impl<'a> Binder<'a> {
         }
         match (form, self.place) {
             (Form::Row(_) | Form::Across(_), _)
-            | (Form::State(_), Place::Reactive)
+            | (Form::State(_) | Form::Calling(..), Place::Reactive)
             | (Form::Aggregate(_), Place::Window) => {}
             (Form::Aggregate(_), Place::Reactive) => {
                 let error =
@@ -395,11 +466,11 @@ impl<'a> Binder<'a> {
             (Form::Aggregate(_), Place::Row) => {
                 return Err(Diagnostic::new(format!("an aggregate function has no place here: function=`{name}`")));
             }
-            (Form::State(_), Place::Window) => {
+            (Form::State(_) | Form::Calling(..), Place::Window) => {
                 let error = format!("a state function is not supported in a window: function=`{name}`");
                 return Err(Diagnostic::new(error).help("put it into a reactive state engine before this one"));
             }
-            (Form::State(_), Place::Row) => {
+            (Form::State(_) | Form::Calling(..), Place::Row) => {
                 return Err(Diagnostic::new(format!("a state function has no place here: function=`{name}`")));
             }
             (Form::Script(_), _) => {
@@ -411,15 +482,15 @@ impl<'a> Binder<'a> {
             let error = Diagnostic::new(format!("nested aggregate: function=`{name}`"));
             return Err(error.help("aggregate in one engine and aggregate its output in the next"));
         }
+        if let Form::Calling(bind, _) = form {
+            return self.apply_calling(name, &signature, &args, *bind);
+        }
         let level = level.unwrap_or(Level::Rows);
         let (mut arguments, mut refs, mut key) = (vec![], vec![], name.to_string());
         for (place, arg) in args.iter().enumerate() {
             let parameter = signature.name(place);
             match arg {
-                Some(Bound::Values(..)) if !signature.by_row(place) => {
-                    let error = format!("{name}: an argument must be constant: parameter=`{parameter}`");
-                    return Err(Diagnostic::new(error));
-                }
+                Some(Bound::Values(..)) if !signature.by_row(place) => return Err(must_be_constant(name, parameter)),
                 Some(Bound::Constant(value)) if !signature.by_row(place) => {
                     key += &format!(", {}", self.key(value));
                     arguments.push(Argument::constant(value.clone()));
@@ -441,10 +512,7 @@ impl<'a> Binder<'a> {
                 }
             }
         }
-        let named = |error: Diagnostic| match error.message.contains(name) {
-            true => error,
-            false => Diagnostic { message: format!("{name}: {}", error.message), ..error },
-        };
+        let named = |error: Diagnostic| of_function(name, error);
         match form {
             Form::Row(bind) | Form::Across(bind) => {
                 let step = self.plan(level).step(key, || {
@@ -479,8 +547,46 @@ impl<'a> Binder<'a> {
                 })?;
                 Ok(Bound::Values(Level::Results, vec![Ref { step, result: 0 }]))
             }
-            Form::Script(_) | Form::ByArity(_) => unreachable!("refused above"),
+            Form::Calling(..) | Form::Script(_) | Form::ByArity(_) => unreachable!("gone through above"),
         }
+    }
+
+    /// A call of a function that calls a function.
+    fn apply_calling(
+        &mut self,
+        name: &str,
+        signature: &Signature,
+        args: &[Option<Bound>],
+        bind: fn(&Operands) -> Result<Box<dyn State>>,
+    ) -> Result<Bound> {
+        let (mut places, mut refs, mut key) = (vec![], vec![], name.to_string());
+        for (place, arg) in args.iter().enumerate() {
+            places.push(match arg {
+                None => {
+                    key += ", ";
+                    vec![Argument::left_out()]
+                }
+                Some(Bound::Constant(value)) => {
+                    key += &format!(", {}", self.key(value));
+                    vec![Argument::constant(value.clone())]
+                }
+                Some(Bound::Values(_, values)) if signature.by_row(place) => {
+                    key += &format!(", {values:?}");
+                    refs.extend(values);
+                    values.iter().map(|at| Argument::of(self.rows.ty(*at))).collect()
+                }
+                Some(Bound::Values(..)) => return Err(must_be_constant(name, signature.name(place))),
+            });
+        }
+        let states = &mut self.states;
+        let step = self.rows.step(key, || {
+            let state = bind(&Operands { places, interpret: true }).map_err(|error| of_function(name, error))?;
+            let types = state.types();
+            states.push(state);
+            Ok((Step::State(states.len() - 1, refs), types))
+        })?;
+        let results = 0..self.rows.results(step);
+        Ok(Bound::Values(Level::Rows, results.map(|result| Ref { step, result }).collect()))
     }
 
     fn key(&mut self, value: &Value) -> String {
@@ -494,7 +600,13 @@ impl<'a> Binder<'a> {
     fn inline(&mut self, def: &Arc<FunctionDef>, values: Given, span: Span) -> Result<Bound> {
         let name = &def.name;
         if def.kind == FunctionKind::Aggregate {
-            return Err(Diagnostic::new(format!("user aggregate functions are not supported here: function=`{name}`")));
+            if self.place != Place::Window {
+                let error = format!("user aggregate functions are not supported here: function=`{name}`");
+                return Err(Diagnostic::new(error).help("put it over a window, for instance with moving(…)"));
+            }
+            if let Some(kept) = self.kept(def, &values)? {
+                return Ok(kept);
+            }
         }
         if self.frames.len() >= DEPTH_MAX {
             return Err(Diagnostic::new(format!("a function that calls itself has no place here: function=`{name}`")));
@@ -528,6 +640,41 @@ impl<'a> Binder<'a> {
         let result = self.block(def, &body);
         self.frames.pop();
         result?.ok_or_else(|| Diagnostic::at(def.span, format!("a function without a value: function=`{name}`")))
+    }
+
+    /// A user aggregate over rows that cannot be put together from those of the library: its rows are kept and it is
+    /// called with them. `None` if it can.
+    fn kept(&mut self, def: &Arc<FunctionDef>, values: &Given) -> Result<Option<Bound>> {
+        let (mut arguments, mut refs) = (vec![], vec![]);
+        for (name, value) in values {
+            match value {
+                Some(Bound::Constant(value)) if name.is_none() => arguments.push(Argument::constant(value.clone())),
+                Some(Bound::Values(Level::Rows, at)) if name.is_none() && at.len() == 1 => {
+                    arguments.push(Argument::of(self.rows.ty(at[0])));
+                    refs.push(at[0]);
+                }
+                _ => return Ok(None),
+            }
+        }
+        if self.trial || refs.is_empty() {
+            return Ok(None);
+        }
+        let function = self.function_value(Callee::Defined(def.clone()), vec![]);
+        let schema = Schema::new(vec![]).expect("no columns");
+        let scope = Scope::of(&schema);
+        let mut trial = Binder { trial: true, ..Binder::new(&scope, Place::Window) };
+        if trial.function(&function, &arguments).is_ok() {
+            return Ok(None);
+        }
+        self.unlike += 1;
+        let aggregates = &mut self.aggregates;
+        let step = self.results.step(format!("kept {}", self.unlike), || {
+            let aggregate = library::kept_rows(&function, &arguments).map_err(|error| of_function(&def.name, error))?;
+            let ty = aggregate.ty();
+            aggregates.push(BoundAggregate { aggregate, args: refs });
+            Ok((Step::Input(aggregates.len() - 1), vec![ty]))
+        })?;
+        Ok(Some(Bound::Values(Level::Results, vec![Ref { step, result: 0 }])))
     }
 
     /// Goes through statements up to a return; `None` if there is none.
@@ -578,6 +725,10 @@ impl<'a> Binder<'a> {
         if yes.len() != no.len() {
             return Err(Diagnostic::new("branches with different numbers of values"));
         }
+        // A condition that is NULL is not met.
+        let fill = library::find("nullFill").expect("a function of the library");
+        let unmet = Bound::Constant(Value::bool(false));
+        let condition = self.apply(fill, vec![Some(condition), Some(unmet)], vec![])?;
         let iif = library::find("iif").expect("a function of the library");
         let mut chosen = vec![];
         let mut level = Level::Rows;
@@ -621,6 +772,29 @@ impl<'a> Binder<'a> {
         };
         self.frames.last_mut().expect("inside a function").extend(names.into_iter().zip(values));
         Ok(())
+    }
+}
+
+/// The place of a function's parameter.
+fn parameter_of(callee: &Callee, name: &str) -> Option<usize> {
+    match callee {
+        Callee::Defined(def) => def.parameters.iter().position(|parameter| &*parameter.name == name),
+        Callee::Builtin(function) => {
+            let parameters = library::find(function)?.signature().parameters;
+            parameters.iter().position(|parameter| parameter.name.eq_ignore_ascii_case(name))
+        }
+    }
+}
+
+fn must_be_constant(function: &str, parameter: &str) -> Diagnostic {
+    Diagnostic::new(format!("{function}: an argument must be constant: parameter=`{parameter}`"))
+}
+
+/// An error that says which function it is of.
+fn of_function(name: &str, error: Diagnostic) -> Diagnostic {
+    match error.message.contains(name) {
+        true => error,
+        false => Diagnostic { message: format!("{name}: {}", error.message), ..error },
     }
 }
 

@@ -11,12 +11,13 @@ mod plan;
 mod tests;
 mod window;
 
+pub(crate) use binder::{NoHost, Place};
 pub use window::{RowValues, WindowProgram, WindowStates};
 
 use crate::diagnostic::Diagnostic;
-use crate::function::{Result, State};
-use crate::value::{Host, Metric};
-use binder::{Binder, Place};
+use crate::function::{Argument, Result, State};
+use crate::value::{Host, Metric, Value};
+use binder::Binder;
 use by_key::ByKey;
 use data::arrow::buffer::BooleanBuffer;
 use data::{Batch, Column, Field, Schema, Type};
@@ -79,9 +80,27 @@ impl Program {
         if !errors.is_empty() {
             return Err(errors);
         }
+        Ok(Program::of(binder, outputs, fields))
+    }
+
+    fn of(binder: Binder, outputs: Vec<Ref>, fields: Vec<Field>) -> Program {
         let Binder { rows: plan, states, .. } = binder;
         let needed = plan.needed(outputs.iter().copied());
-        Ok(Program { plan, needed, states: ProgramStates { states }, outputs, fields })
+        Program { plan, needed, states: ProgramStates { states }, outputs, fields }
+    }
+
+    /// Binds a function to the types of its arguments. The program takes a column for each that is not constant.
+    pub(crate) fn of_function(function: &Value, args: &[Argument], place: Place) -> Result<Program> {
+        let schema = Schema::new(vec![]).expect("no columns");
+        let scope = Scope::of(&schema);
+        let mut binder = Binder::new(&scope, place);
+        let outputs = binder.function(function, args)?;
+        Ok(Program::of(binder, outputs, vec![]))
+    }
+
+    /// The types of the results, in order.
+    pub(crate) fn types(&self) -> Vec<Type> {
+        self.outputs.iter().map(|at| self.plan.ty(*at)).collect()
     }
 
     /// Names and types of the results, in order.
@@ -114,12 +133,23 @@ impl Program {
             Some(rows) => batch.column(number).take(rows),
             None => batch.column(number).clone(),
         };
-        let made = self.plan.run(&self.needed, count, input, |number, args| states[number].push(keys, args))?;
-        let output = |at: &Ref| match &by_key {
-            Some(by_key) => made[at.step][at.result].take(&by_key.places),
-            None => made[at.step][at.result].clone(),
-        };
-        Ok(self.outputs.iter().map(output).collect())
+        let results = self.results(keys, input)?;
+        Ok(match &by_key {
+            Some(by_key) => results.iter().map(|column| column.take(&by_key.places)).collect(),
+            None => results,
+        })
+    }
+
+    /// The results of rows whose values stand in these columns.
+    pub(crate) fn push(&mut self, keys: &[u32], args: &[Column]) -> Result<Vec<Column>> {
+        self.results(keys, |number| args[number].clone())
+    }
+
+    fn results(&mut self, keys: &[u32], mut input: impl FnMut(usize) -> Column) -> Result<Vec<Column>> {
+        let states = &mut self.states.states;
+        let input = |number: usize| Ok(input(number));
+        let made = self.plan.run(&self.needed, keys.len(), input, |number, args| states[number].push(keys, args))?;
+        Ok(self.outputs.iter().map(|at| made[at.step][at.result].clone()).collect())
     }
 
     /// Forgets these keys.

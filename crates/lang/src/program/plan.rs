@@ -1,7 +1,7 @@
 //! Plans: expressions as a list of steps, each after those it needs, equal ones unified.
 
 use crate::function::{BoundRow, Result};
-use crate::value::Value;
+use crate::value::{Callee, UserFunction, Value};
 use data::{Column, Scalar, Type};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl Plan {
         &mut self,
         needed: &[bool],
         rows: usize,
-        mut input: impl FnMut(usize) -> Column,
+        mut input: impl FnMut(usize) -> Result<Column>,
         mut state: impl FnMut(usize, &[Column]) -> Result<Vec<Column>>,
     ) -> Result<Vec<Vec<Column>>> {
         let mut made: Vec<Vec<Column>> = Vec::with_capacity(self.steps.len());
@@ -110,7 +110,7 @@ impl Plan {
         for (step, needed) in self.steps.iter_mut().zip(needed) {
             made.push(match step {
                 _ if !needed => vec![],
-                Step::Input(number) => vec![input(*number)],
+                Step::Input(number) => vec![input(*number)?],
                 Step::Constant(ty, value, made) => vec![repeated(*ty, value, made, rows)],
                 Step::Row(function, args) => vec![(function.kernel)(&columns(args, &made))?],
                 Step::State(number, args) => state(*number, &columns(args, &made))?,
@@ -144,6 +144,11 @@ pub(super) fn key_of(value: &Value) -> Option<String> {
         Value::Pair(low, high) => format!("{}:{}", key_of(low)?, key_of(high)?),
         Value::Type(ty) => format!("type {ty}"),
         Value::Builtin(name) => format!("function {name}"),
+        Value::Function(UserFunction { callee: Callee::Builtin(name), given, .. }) => {
+            let given: Option<Vec<String>> =
+                given.iter().map(|value| value.as_ref().map_or(Some(String::new()), key_of)).collect();
+            format!("function {name}{{{}}}", given?.join(", "))
+        }
         _ => return None,
     })
 }

@@ -228,6 +228,140 @@ fn a_window_refuses_what_is_no_aggregate_of_rows() {
 }
 
 #[test]
+fn a_function_that_is_given_is_bound_with_the_metric() {
+    check(
+        &[
+            "segmentby(cumsum, volume, price > 11) as run",
+            "moving(half{, 4}, volume, 2, 1) as half",
+            "accumulate(add, price) as sum",
+            "conditionalIterate(volume > 2, volume, prev) as before",
+        ],
+        "defg half(x, by) { return sum(x) \\ by }",
+        "
+        run  half  sum   before
+        1    0.25  10.0  .
+        2    0.5   20.0  .
+        3    1.0   22.0  3
+        4    1.75  .     4
+        2    0.5   42.0  .
+        ",
+    );
+}
+
+#[test]
+fn a_function_without_a_place_is_refused_by_name() {
+    let metrics = [
+        "segmentby(sum, price, volume)",
+        "segmentby(next, price, volume)",
+        "moving(nope, price, 3)",
+        "moving(beta, price, 3)",
+        "moving(sum, price, 0)",
+        "window(sum, price, -1:1)",
+        "accumulate(cumsum, price)",
+        "segmentby(cumsum, price, 1)",
+        "moving(price, price, 3)",
+    ];
+    let text = refusal(&metrics, "");
+    for error in [
+        "sum is an aggregate function and is not supported in the reactive state engine",
+        "next is not supported on streams",
+        "unknown column: column=`nope`",
+        "beta expects 2 arguments: found=`1`",
+        "moving: a whole number from 1 to 102400 is wanted: parameter=`window`, value=`0`",
+        "window would look ahead: range=`-1:1`",
+        "accumulate: cumsum expects 1 argument: found=`2`",
+        "a column is wanted, or several: parameter=`Segment`",
+        "moving: an argument must be constant: parameter=`func`",
+    ] {
+        assert!(text.contains(error), "{error}: {text}");
+    }
+    let text = refusal(&["half(volume)"], "defg half(x) { return sum(x) / 2 }");
+    assert!(text.contains("user aggregate functions are not supported here: function=`half`"), "{text}");
+    assert!(window_refusal("moving(sum, price, 3)").contains("a state function is not supported in a window"));
+}
+
+#[test]
+fn a_user_aggregate_is_put_together_or_called_with_the_rows_of_a_window() {
+    let defs = "
+        defg vwap(p, v) { return sum(p * v) \\ sum(v) }
+        defg middle(x, by) { sorted = sort(x); return avg(sorted) + by }
+        defg grown(x) { return last(cumsum(x)) }
+        defg all(x) { return x }
+    ";
+    let schema = schema();
+    let texts =
+        ["vwap(price, volume) as vwap", "middle(price, 1) as m", "grown(volume) * 2 as g", "all(volume) as all"];
+    let bind = || WindowProgram::bind(&[metrics(&texts, defs)], &Scope::of(&schema)).unwrap();
+    let mut program = bind();
+    program.grow(2);
+    for row in 0..5 {
+        let rows: &[u32] = &[row];
+        let values = program.rows(&trades(), Some(rows), &mut NoHost).unwrap();
+        program.fold(&[KEYS[row as usize]], &values, Some(rows)).unwrap();
+        let picture = program.snapshot();
+        program = bind();
+        program.grow(2);
+        for slot in 0..2 {
+            let mut bytes = vec![];
+            picture.encode(slot, &mut bytes);
+            program.decode(slot, &mut bytes.as_slice()).unwrap();
+        }
+    }
+    let fields = Arc::new(Schema::new(program.fields(0).to_vec()).unwrap());
+    let found = |program: &mut WindowProgram, slots: &[u32]| {
+        Batch::new(fields.clone(), program.emit(0, slots).unwrap()).unwrap()
+    };
+    let expected = "
+        vwap                m     g   all
+        5.75                12.0  16  [1,3,4]
+        20.0                22.0  4   [2,.]
+    ";
+    let first = found(&mut program, &[0, 1]);
+    assert_eq!(first, parse_table(&fields, expected).unwrap(), "\n{}", print_table(&first));
+    program.merge(0, 1);
+    program.reset(&[1]);
+    let merged = found(&mut program, &[0]);
+    let expected = "
+        vwap  m     g   all
+        8.6   17.0  20  [1,3,4,2,.]
+    ";
+    assert_eq!(merged, parse_table(&fields, expected).unwrap(), "\n{}", print_table(&merged));
+}
+
+#[test]
+fn an_aggregate_that_calls_itself_is_called_and_ends() {
+    let schema = schema();
+    let bind = |defs: &str| WindowProgram::bind(&[metrics(&["f(volume) as f"], defs)], &Scope::of(&schema));
+    assert!(bind("defg f(x) { return f(x) + f(x) }").is_err());
+    let mut program =
+        bind("defg f(x) { if (count(x) < 2) { return 1 } else { return 1 + f(x[0:(size(x) / 2)]) } }").unwrap();
+    program.grow(1);
+    let values = program.rows(&trades(), None, &mut NoHost).unwrap();
+    program.fold(&[0; 5], &values, None).unwrap();
+    let found = program.emit(0, &[0]).unwrap();
+    assert_eq!(found[0].get(0), data::Scalar::Int(3));
+}
+
+#[test]
+fn a_variable_of_the_name_of_its_function_and_a_condition_without_a_value() {
+    check(
+        &["both(cumsum, volume) as sum", "pick(volume) as picked"],
+        "
+        def both(cumsum, x) { return cumsum(x) }
+        def pick(x) { if (x) { return 1 } else { return 0 } }
+        ",
+        "
+        sum  picked
+        1    1
+        2    1
+        4    1
+        8    1
+        2    0
+        ",
+    );
+}
+
+#[test]
 fn a_filter_picks_rows() {
     let schema = schema();
     let mut filter = RowProgram::bind(&metrics(&["price > 10 and volume in 2 3 4"], ""), &Scope::of(&schema)).unwrap();

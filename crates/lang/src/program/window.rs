@@ -8,9 +8,9 @@ use super::binder::{Binder, BoundAggregate, Place};
 use super::plan::{Plan, Ref};
 use super::{Scope, named};
 use crate::diagnostic::Diagnostic;
-use crate::function::{Aggregate, Picked, Result};
-use crate::value::{Host, Metric};
-use data::{Batch, Column, Field, Type};
+use crate::function::{Aggregate, Argument, Picked, Result};
+use crate::value::{Host, Metric, Value};
+use data::{Batch, Column, Field, Schema, Type};
 
 /// Metrics of windows, in groups: one for each window size, mostly one.
 pub struct WindowProgram {
@@ -67,6 +67,20 @@ impl WindowProgram {
         if !errors.is_empty() {
             return Err(errors);
         }
+        Ok(WindowProgram::of(binder, bound))
+    }
+
+    /// Binds a function to the types of its arguments, as the one group. The program takes a column for each that is
+    /// not constant.
+    pub(crate) fn of_function(function: &Value, args: &[Argument]) -> Result<WindowProgram> {
+        let schema = Schema::new(vec![]).expect("no columns");
+        let scope = Scope::of(&schema);
+        let mut binder = Binder::new(&scope, Place::Window);
+        let outputs = binder.function(function, args)?;
+        Ok(WindowProgram::of(binder, vec![(outputs, vec![])]))
+    }
+
+    fn of(binder: Binder, bound: Vec<(Vec<Ref>, Vec<Field>)>) -> WindowProgram {
         let Binder { rows, results, aggregates, .. } = binder;
         let (aggregates, args): (Vec<_>, Vec<_>) =
             aggregates.into_iter().map(|BoundAggregate { aggregate, args }| (aggregate, args)).unzip();
@@ -77,7 +91,17 @@ impl WindowProgram {
             Group { needed, outputs, fields }
         };
         let groups = bound.into_iter().map(group).collect();
-        Ok(WindowProgram { rows, rows_needed, args, states: WindowStates { aggregates }, results, groups, slots: 0 })
+        WindowProgram { rows, rows_needed, args, states: WindowStates { aggregates }, results, groups, slots: 0 }
+    }
+
+    /// The types of a group's results, in order.
+    pub(crate) fn types(&self, group: usize) -> Vec<Type> {
+        self.groups[group].outputs.iter().map(|at| self.results.ty(*at)).collect()
+    }
+
+    /// Does a slot take room for each of its rows?
+    pub(crate) fn grows(&self) -> bool {
+        self.states.aggregates.iter().any(|aggregate| aggregate.grows())
     }
 
     /// Names and types of a group's results, in order.
@@ -87,15 +111,20 @@ impl WindowProgram {
 
     /// Computes what the aggregates take from the rows that `rows` picks from a batch (`None`: all).
     pub fn rows(&mut self, batch: &Batch, rows: Option<&[u32]>, _host: &mut dyn Host) -> Result<RowValues> {
-        let count = rows.map_or(batch.rows(), <[u32]>::len);
+        self.values(batch.columns(), batch.rows(), rows)
+    }
+
+    /// The same of rows whose values stand in these columns, all of so many rows.
+    pub(crate) fn values(&mut self, columns: &[Column], all: usize, rows: Option<&[u32]>) -> Result<RowValues> {
+        let count = rows.map_or(all, <[u32]>::len);
         let input = |number: usize| match rows {
-            Some(rows) => batch.column(number).take(rows),
-            None => batch.column(number).clone(),
+            Some(rows) => Ok(columns[number].take(rows)),
+            None => Ok(columns[number].clone()),
         };
         let made = self.rows.run(&self.rows_needed, count, input, |_, _| unreachable!("no state in a window"))?;
         let plan = &self.rows;
         let value = |at: &Ref| match plan.as_input(*at) {
-            Some(number) => (batch.column(number).clone(), true),
+            Some(number) => (columns[number].clone(), true),
             None => (made[at.step][at.result].clone(), false),
         };
         Ok(RowValues { values: self.args.iter().map(|args| args.iter().map(value).collect()).collect() })

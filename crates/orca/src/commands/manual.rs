@@ -185,6 +185,11 @@ const KINDS: &[(&str, &str)] = &[
         "One value for each row, from that row and those before it. In scripts, in metrics of the reactive state \
          engine for the rows of each key, in SQL with OVER.",
     ),
+    (
+        "Functions that call a function",
+        "One value for each row, through a function among the arguments, from that row and those before it. In scripts, \
+         in metrics of the reactive state engine for the rows of each key.",
+    ),
     ("Script functions", "In scripts alone: they need the whole vector, or work on tables and dictionaries."),
 ];
 
@@ -195,7 +200,8 @@ fn kind_of(form: &Form) -> usize {
         Form::Across(_) => 1,
         Form::Aggregate(_) => 2,
         Form::State(_) => 3,
-        Form::Script(_) => 4,
+        Form::Calling(..) => 4,
+        Form::Script(_) => 5,
         Form::ByArity(forms) => kind_of(&forms[0]),
     }
 }
@@ -230,8 +236,14 @@ fn functions() -> String {
 
 /// The kind of a function in words; with several forms, that for each number of arguments.
 pub(super) fn kinds(form: &Form) -> String {
-    const WORDS: [&str; 5] =
-        ["a row function", "a function across a row", "an aggregate function", "a state function", "a script function"];
+    const WORDS: [&str; 6] = [
+        "a row function",
+        "a function across a row",
+        "an aggregate function",
+        "a state function",
+        "a function that calls a function",
+        "a script function",
+    ];
     let word = |form: &Form| WORDS[kind_of(form)];
     match form {
         Form::ByArity(forms) => {

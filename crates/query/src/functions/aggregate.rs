@@ -181,9 +181,10 @@ impl GroupsAccumulator for Groups {
 
     fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
         let count = self.emitted(emit_to);
-        let results = self.slots.get_mut().emit(&(0..count).collect::<Vec<_>>()).to_arrow();
+        let results = self.slots.get_mut().emit(&(0..count).collect::<Vec<_>>());
+        let results = results.map_err(|error| self.entry.failed(error))?;
         self.drop_first(count)?;
-        Ok(results)
+        Ok(results.to_arrow())
     }
 
     fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
@@ -212,7 +213,8 @@ impl Accumulator for Groups {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        ScalarValue::try_from_array(&self.grow(1).emit(&[0]).to_arrow(), 0)
+        let result = self.grow(1).emit(&[0]);
+        ScalarValue::try_from_array(&result.map_err(|error| self.entry.failed(error))?.to_arrow(), 0)
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
