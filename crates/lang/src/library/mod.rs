@@ -3,6 +3,7 @@
 //! A function is one entry in the list of its family; the families stand in [`FAMILIES`]. Nothing else registers it.
 
 mod aggregate;
+mod calendar;
 mod call;
 mod cast;
 mod cumulative;
@@ -42,6 +43,7 @@ static FAMILIES: &[&[Function]] = &[
     operator::FUNCTIONS,
     math::FUNCTIONS,
     cast::FUNCTIONS,
+    calendar::FUNCTIONS,
     null::FUNCTIONS,
     text::FUNCTIONS,
     aggregate::FUNCTIONS,

@@ -553,13 +553,13 @@ fn like(args: &[Argument]) -> Result<BoundRow> {
     Ok(bools(move |columns| {
         let strings = convert(&columns[0], Type::String)?;
         let texts = strings.texts();
-        let found = |row: usize| !strings.is_null(row) && matches(&pattern, texts.value(row));
+        let found = |row: usize| !strings.is_null(row) && like_pattern(&pattern, texts.value(row));
         Ok(Column::of_bools(BooleanBuffer::collect_bool(strings.len(), found), None))
     }))
 }
 
 /// Does a text match a pattern with `%` for any letters and `_` for one?
-fn matches(pattern: &[char], text: &str) -> bool {
+pub(super) fn like_pattern(pattern: &[char], text: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
     let (mut at, mut place, mut retry) = (0, 0, None);
     while at < text.len() {
