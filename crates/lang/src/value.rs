@@ -1,6 +1,6 @@
 //! The values of the script language.
 
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::tree::{Expr, FunctionDef};
 use data::{Batch, Column, Scalar, Type};
 use parking_lot::Mutex;
@@ -38,6 +38,23 @@ pub enum Value {
 }
 
 impl Value {
+    /// About how many bytes it takes, what it shares with others counted as its own.
+    pub fn bytes(&self) -> usize {
+        const EACH: usize = size_of::<Value>();
+        EACH + match self {
+            Value::Scalar(_, Scalar::Text(text)) => text.len(),
+            Value::Scalar(_, Scalar::Bytes(bytes)) => bytes.len(),
+            Value::Scalar(_, Scalar::List(column)) => column_bytes(column),
+            Value::Vector(column) => column_bytes(column),
+            Value::Tuple(values) => values.iter().map(Value::bytes).sum(),
+            Value::Pair(a, b) => a.bytes() + b.bytes(),
+            // A dictionary may hold itself, so its values are counted where they are made.
+            Value::Dict(dict) => dict.lock().entries.len() * 2 * EACH,
+            Value::Table(table) => table.batch().columns().iter().map(column_bytes).sum(),
+            _ => 0,
+        }
+    }
+
     /// A bare `NULL`.
     pub const NULL: Value = Value::Scalar(Type::Void, Scalar::Null);
 
@@ -160,6 +177,16 @@ impl Value {
             }
             value => Some(vec![value.as_text()?.into()]),
         }
+    }
+}
+
+pub(crate) fn column_bytes(column: &Column) -> usize {
+    match column.ty() {
+        Type::String => {
+            let offsets = column.texts().value_offsets();
+            (offsets[offsets.len() - 1] - offsets[0]) as usize + 4 * column.len()
+        }
+        _ => column.bytes(),
     }
 }
 
@@ -321,6 +348,34 @@ pub trait Host {
     fn apply(&mut self, function: &Value, args: Vec<Value>) -> Result<Value, Diagnostic> {
         let _ = args;
         Err(Diagnostic::new(format!("functions cannot be called back here: function=`{}`", function.kind())))
+    }
+
+    /// The value of metacode over the columns of a table. Only the interpreter can give it, as with `apply`.
+    fn eval_over(&mut self, code: &Code, rows: Option<&Batch>) -> Result<Value, Diagnostic> {
+        let _ = rows;
+        Err(Diagnostic::new(format!("metacode cannot be evaluated here: code=`{code}`")))
+    }
+
+    /// Asks whether a value of so many bytes may be made. Whoever makes much out of little asks before.
+    fn reserve(&mut self, bytes: usize) -> Result<(), Diagnostic> {
+        let _ = bytes;
+        Ok(())
+    }
+
+    /// The text of a module, such as `prices::bars`; `None` if there is none.
+    fn module(&mut self, path: &str) -> Option<Arc<Source>> {
+        let _ = path;
+        None
+    }
+
+    /// The limit in milliseconds, once the script at work has taken longer. It is asked every now and then.
+    fn late(&mut self) -> Option<u64> {
+        None
+    }
+
+    /// A number by chance; `None` where nothing may depend on chance.
+    fn chance(&mut self) -> Option<u64> {
+        None
     }
 
     /// The time `now()` gives, in nanoseconds since 1970-01-01; `None` where there is no clock.

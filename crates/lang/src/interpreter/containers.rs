@@ -54,8 +54,10 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         ("take(1 2, 3)", "[1,2,1]"),
         take,
     ),
-    script("join", "X, Y", "Both in a row.", ("join(1 2, 3)", "[1,2,3]"), |_, args| {
-        join(wanted(args, 0, "X")?, wanted(args, 1, "Y")?)
+    script("join", "X, Y", "Both in a row.", ("join(1 2, 3)", "[1,2,3]"), |host, args| {
+        let (x, y) = (wanted(args, 0, "X")?, wanted(args, 1, "Y")?);
+        host.reserve(x.bytes().saturating_add(y.bytes()))?;
+        join(x, y)
     }),
     script("append!", "obj, newData", "Adds rows or elements.", ("append!([1,2], 3)", "[1,2,3]"), append),
     script("push!", "obj, newData", "Adds rows or elements.", ("push!([1,2], 3)", "[1,2,3]"), append),
@@ -225,7 +227,7 @@ pub(super) fn typed(column: Column) -> Column {
 }
 
 /// Vectors of one type as the cells of an array vector.
-fn array_vector(cells: &[Value]) -> Result<Column> {
+pub(super) fn array_vector(cells: &[Value]) -> Result<Column> {
     let mut offsets = vec![0];
     let mut parts = vec![];
     let mut ty = Type::Void;
@@ -291,7 +293,7 @@ fn empty_table(names: &Value, types: &Value, rows: usize) -> Result<Value> {
 }
 
 /// Types as a list: `[INT, DOUBLE]`, or their names.
-fn types_of(value: &Value) -> Result<Vec<Type>> {
+pub(super) fn types_of(value: &Value) -> Result<Vec<Type>> {
     let one = |value: &Value| match value {
         Value::Type(ty) => Ok(*ty),
         value => {
@@ -333,6 +335,7 @@ fn dict(args: &Args) -> Result<Value> {
 fn array(host: &mut dyn Host, args: &Args) -> Result<Value> {
     let size = given(args, 1, "size").map_or(Ok(0), size_of)?;
     let default = given(args, 3, "default").or_else(|| given(args, 3, "defaultValue"));
+    host.reserve(default.map_or(std::mem::size_of::<i64>(), Value::bytes).saturating_mul(size))?;
     match wanted(args, 0, "dataType")? {
         Value::Builtin(any) if &**any == "ANY" => Ok(Value::Tuple(vec![default.cloned().unwrap_or(Value::NULL); size])),
         Value::Type(ty) => match default {
@@ -362,7 +365,7 @@ fn distinct(value: &Value) -> Result<Value> {
     Ok(Value::Vector(column.take(&rows)))
 }
 
-fn take(_: &mut dyn Host, args: &Args) -> Result<Value> {
+fn take(host: &mut dyn Host, args: &Args) -> Result<Value> {
     let (value, count) = (wanted(args, 0, "X")?, wanted(args, 1, "n")?);
     let count = count.as_i64().ok_or_else(|| Diagnostic::new("a whole number is wanted: parameter=`n`"))?;
     let size = length(value).unwrap_or(1) as i64;
@@ -372,6 +375,8 @@ fn take(_: &mut dyn Host, args: &Args) -> Result<Value> {
     if size == 0 && count != 0 {
         return Err(Diagnostic::new("there is nothing to take from"));
     }
+    let each = value.bytes() / size.max(1) as usize + 1;
+    host.reserve(each.saturating_mul(count.unsigned_abs() as usize))?;
     // A negative count takes from the end.
     let start = if count < 0 { (size + count % size) % size } else { 0 };
     let rows: Vec<u32> = (0..count.abs()).map(|place| ((start + place) % size) as u32).collect();
@@ -408,6 +413,7 @@ pub(super) fn join(left: &Value, right: &Value) -> Result<Value> {
 
 fn append(host: &mut dyn Host, args: &Args) -> Result<Value> {
     let (object, new) = (wanted(args, 0, "obj")?, wanted(args, 1, "newData")?);
+    host.reserve(new.bytes())?;
     match object {
         Value::Table(table) => {
             append_rows(host, table, std::slice::from_ref(new))?;

@@ -206,7 +206,7 @@ fn bar(args: &[Argument]) -> Result<BoundRow> {
 }
 
 /// A length of time in the units of a type.
-pub(super) fn duration_in(ty: Type, count: i64, unit: &str) -> Option<i64> {
+pub(crate) fn duration_in(ty: Type, count: i64, unit: &str) -> Option<i64> {
     let per_day: i64 = match unit {
         "d" => 1,
         "H" => 24,

@@ -32,6 +32,7 @@ mod topn;
 mod vector;
 
 pub use call::{bind_row, call};
+pub(crate) use math::duration_in;
 pub(crate) use operator::{common_type, truths};
 pub use signature::{Parameter, Signature};
 
@@ -58,6 +59,9 @@ static FAMILIES: &[&[Function]] = &[
     vector::FUNCTIONS,
     crate::interpreter::CONTAINER_FUNCTIONS,
     crate::interpreter::PART_FUNCTIONS,
+    crate::interpreter::VALUE_FUNCTIONS,
+    crate::interpreter::JOIN_FUNCTIONS,
+    crate::interpreter::METACODE_FUNCTIONS,
     crate::interpreter::HIGHER_ORDER_FUNCTIONS,
 ];
 

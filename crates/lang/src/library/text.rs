@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// How long a text may be made by repeating or padding.
 const LETTERS_MAX: usize = 65_536;
+/// How many bytes the texts of a column may have that a function makes.
+const BYTES_MAX: usize = 1 << 30;
 
 const fn row(
     name: &'static str,
@@ -42,8 +44,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let kernel = |columns: &[Column]| {
             let (x, y) = (convert(&columns[0], Type::String)?, convert(&columns[1], Type::String)?);
             let both = x.texts().iter().zip(y.texts());
-            let joined: Vec<String> = both.map(|(x, y)| [x.unwrap_or(""), y.unwrap_or("")].concat()).collect();
-            Ok(Column::of_texts(joined.iter().map(|text| Some(text.as_str()))))
+            texts_of(both.map(|(x, y)| Some([x.unwrap_or(""), y.unwrap_or("")].concat())))
         };
         need_text(args, "concat")?;
         Ok(BoundRow { ty: Type::String, kernel: Box::new(kernel) })
@@ -362,13 +363,25 @@ fn text(args: &[Argument], place: usize, name: &str) -> Result<Arc<str>> {
     }
 }
 
+/// A column of texts, if they are not too long in all.
+fn texts_of(texts: impl Iterator<Item = Option<String>>) -> Result<Column> {
+    let (mut all, mut bytes) = (vec![], 0);
+    for text in texts {
+        bytes += text.as_ref().map_or(0, String::len);
+        if bytes > BYTES_MAX {
+            return Err(Diagnostic::new(format!("texts are too long in all: limit=`{BYTES_MAX}`")));
+        }
+        all.push(text);
+    }
+    Ok(Column::of_texts(all.iter().map(Option::as_deref)))
+}
+
 /// A text of each text; a SYMBOL gives a STRING.
 fn map(args: &[Argument], name: &str, f: impl Fn(&str) -> String + Send + Sync + 'static) -> Result<BoundRow> {
     need_text(args, name)?;
     let kernel = move |columns: &[Column]| {
         let strings = convert(&columns[0], Type::String)?;
-        let texts: Vec<Option<String>> = strings.texts().iter().map(|text| text.map(&f)).collect();
-        Ok(Column::of_texts(texts.iter().map(Option::as_deref)))
+        texts_of(strings.texts().iter().map(|text| text.map(&f)))
     };
     Ok(BoundRow { ty: Type::String, kernel: Box::new(kernel) })
 }

@@ -159,34 +159,12 @@ impl Parser {
         }
         let operator = match self.kind() {
             Kind::Mark(mark) => match *mark {
-                "+" => B::Add,
-                "-" => B::Subtract,
-                "*" => B::Multiply,
-                "/" => B::Divide,
-                "\\" => B::Ratio,
-                "%" => B::Modulo,
-                "**" => B::Power,
-                "==" => B::Equal,
                 "=" if self.context.sql => B::Equal,
-                "!=" | "<>" => B::NotEqual,
-                "<" => B::Less,
-                "<=" => B::LessEqual,
                 ">" if self.context.in_code && self.closes_code() => return None,
-                ">" => B::Greater,
-                ">=" => B::GreaterEqual,
-                "&&" => B::And,
-                "||" => B::Or,
-                "&" => B::BitAnd,
-                "|" => B::BitOr,
-                "^" => B::BitXor,
-                "<<" => B::ShiftLeft,
-                ">>" => B::ShiftRight,
-                "<-" => B::Join,
-                "$" => B::Cast,
                 ":" if !self.context.before_colon => return Some((Infix::Pair, level::PAIR)),
                 ".." => return Some((Infix::Range, level::PAIR)),
                 "?" => return Some((Infix::Conditional, level::CONDITIONAL)),
-                _ => return None,
+                mark => B::of(mark)?,
             },
             Kind::Name(name) => match &*name.to_ascii_lowercase() {
                 "and" => B::And,
@@ -312,11 +290,11 @@ impl Parser {
     }
 
     pub(super) fn args(&mut self, close: &'static str) -> Parse<Vec<Arg>> {
-        let args = self.list(close, Parser::arg)?;
+        let args = self.list(close, |p| p.arg(close))?;
         Ok(args.into_iter().map(|arg| arg.unwrap_or(Arg { name: None, value: None })).collect())
     }
 
-    fn arg(&mut self) -> Parse<Arg> {
+    fn arg(&mut self, close: &'static str) -> Parse<Arg> {
         if let Kind::Name(name) = self.kind()
             && self.is_at(1, "=")
         {
@@ -325,8 +303,20 @@ impl Parser {
             self.advance();
             return Ok(Arg { name, value: Some(self.expr()?) });
         }
-        if self.is("*") && (self.is_at(1, ")") || self.is_at(1, ",")) {
+        // `count(*)`, but `expr(a, *, b)`.
+        let first = self.at > 0 && matches!(self.tokens[self.at - 1].kind, Kind::Mark("("));
+        if first && self.is("*") && (self.is_at(1, ")") || self.is_at(1, ",")) {
             return Ok(Arg { name: None, value: Some(self.star()) });
+        }
+        // An operator alone is its function.
+        if let Kind::Mark(mark) = self.kind()
+            && let Some(operator) = Binary::of(mark)
+            && (self.is_at(1, ",") || self.is_at(1, close))
+        {
+            let span = self.token().span;
+            self.advance();
+            let kind = ExprKind::Name(operator.function().into());
+            return Ok(Arg { name: None, value: Some(Expr { span, kind }) });
         }
         let value = self.expr()?;
         // `table(1 2 as id)` names an argument as SQL names a column.

@@ -2,7 +2,7 @@
 
 use super::{Context, Parse, Parser};
 use crate::lexer::Kind;
-use crate::tree::{Expr, ExprKind, MetaItem, Select, StatementKind, Update};
+use crate::tree::{Binary, Expr, ExprKind, MetaItem, Select, SortKey, StatementKind, Update};
 use std::sync::Arc;
 
 impl Parser {
@@ -60,11 +60,23 @@ impl Parser {
             } else if self.eat_pair("order", "by") {
                 select.order = self.keys()?;
             } else if self.eat_word("limit") {
-                select.limit = Some(self.expr()?);
+                select.limit = Some(self.limit()?);
             } else {
                 return Ok(select);
             }
         }
+    }
+
+    /// `limit n`, or `limit start, n` for so many rows from one on, which is the pair `start : start + n`.
+    fn limit(&mut self) -> Parse<Expr> {
+        let first = self.expr()?;
+        if !self.eat(",") {
+            return Ok(first);
+        }
+        let count = self.expr()?;
+        let span = first.span.to(count.span);
+        let end = ExprKind::Binary(Binary::Add, Box::new(first.clone()), Box::new(count));
+        Ok(Expr { span, kind: ExprKind::Pair(Box::new(first), Box::new(Expr { span, kind: end })) })
     }
 
     /// Two words, when both are there: `order` alone may be a variable on the next line.
@@ -85,17 +97,20 @@ impl Parser {
         self.separated(Self::expr)
     }
 
-    fn keys(&mut self) -> Parse<Vec<(Expr, bool)>> {
+    fn keys(&mut self) -> Parse<Vec<SortKey>> {
         self.separated(|p| {
-            let key = p.expr()?;
+            let expr = p.expr()?;
             let descending = p.eat_word("desc");
             if !descending {
                 p.eat_word("asc");
             }
-            if p.eat_word("nulls") && !p.eat_word("first") && !p.eat_word("last") {
-                return Err(p.unexpected("`first` or `last`"));
-            }
-            Ok((key, descending))
+            let nulls_first = match p.eat_word("nulls") {
+                false => None,
+                true if p.eat_word("first") => Some(true),
+                true if p.eat_word("last") => Some(false),
+                true => return Err(p.unexpected("`first` or `last`")),
+            };
+            Ok(SortKey { expr, descending, nulls_first })
         })
     }
 
