@@ -244,10 +244,7 @@ impl Checker<'_> {
         let mut scope = Scope { function: true, ..Scope::default() };
         for parameter in &def.parameters {
             parameter.default.iter().for_each(|default| self.expr(default));
-            if !scope.variables.insert(parameter.name.clone()) {
-                let message = format!("two parameters have one name: parameter=`{}`", parameter.name);
-                self.error(Diagnostic::at(def.span, message));
-            }
+            scope.variables.insert(parameter.name.clone());
         }
         // It is called after all functions of the script are defined, if it calls them.
         let outer = std::mem::replace(&mut self.scope, scope);
@@ -331,7 +328,11 @@ impl Checker<'_> {
         }
         let error = Diagnostic::at(span, format!("unknown function: name=`{plain}`"));
         let own = self.defs.keys().map(|known| &**known);
-        let known = own.chain(self.host_names.iter().copied()).chain(crate::library::all().map(|found| found.name));
+        let words = crate::interpreter::STATEMENT_WORDS.iter().copied();
+        let known = own
+            .chain(self.host_names.iter().copied())
+            .chain(words)
+            .chain(crate::library::all().map(|found| found.name));
         let error = match self.defs.contains_key(name) {
             true => error.help("the function is defined further down"),
             false => error.suggest(plain, known),
@@ -534,7 +535,7 @@ mod tests {
                 "def f(first) { return first }\nf(frist=1)",
                 "t:2:9: unknown parameter: function=`f`, parameter=`frist` (did you mean `first`?)\nt:2:1: argument is missing: function=`f`, parameter=`first`",
             ),
-            ("def f(a, a) { return a }", "t:1:1: two parameters have one name: parameter=`a`"),
+            ("def f(a, a) { return a }", "t:1:10: two parameters have one name: parameter=`a`"),
             ("break", "t:1:1: `break` is not within a loop"),
             ("for (i in 0:3) { if (i > 1) break }\ncontinue", "t:2:1: `continue` is not within a loop"),
             ("def f(x) { return x\n y = 1 }", "warning: t:2:2: statement is never reached: it stands behind `return`"),

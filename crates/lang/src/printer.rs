@@ -410,6 +410,11 @@ fn write_tuple(f: &mut Formatter, values: &[Value]) -> fmt::Result {
 
 fn write_dict(f: &mut Formatter, dict: &Dict) -> fmt::Result {
     let ty = dict.keys.unwrap_or(Type::String);
+    if dict.set {
+        f.write_str("set(")?;
+        write_vector(f, &dict.key_column())?;
+        return f.write_str(")");
+    }
     if ty.is_text() {
         f.write_str("{")?;
         for (index, (key, value)) in dict.entries.iter().enumerate() {

@@ -150,7 +150,13 @@ impl Value {
             Value::Vector(column) => format!("FAST {} VECTOR", column.ty()),
             Value::Tuple(_) => "ANY VECTOR".to_string(),
             Value::Pair(a, _) => format!("{} PAIR", a.kind()),
-            Value::Dict(dict) => format!("{}->ANY DICTIONARY", dict.lock().key_type()),
+            Value::Dict(dict) => {
+                let dict = dict.lock();
+                match dict.set {
+                    true => format!("{} SET", dict.key_type()),
+                    false => format!("{}->ANY DICTIONARY", dict.key_type()),
+                }
+            }
             Value::Table(_) => "IN-MEMORY TABLE".to_string(),
             Value::Type(_) => "DATATYPE".to_string(),
             Value::Builtin(_) | Value::Function(_) => "FUNCTIONDEF".to_string(),
@@ -211,12 +217,25 @@ pub struct Dict {
     pub keys: Option<Type>,
     /// Entries.
     pub entries: Vec<(Scalar, Value)>,
+    /// Is it a set, whose keys alone count?
+    pub set: bool,
 }
 
 impl Dict {
     /// The type of the keys; STRING for a dictionary that has none yet.
     pub fn key_type(&self) -> Type {
         self.keys.unwrap_or(Type::String)
+    }
+
+    /// A set of a column's values, each once.
+    pub(crate) fn set_of(values: &Column) -> Value {
+        let entries = (0..values.len()).map(|row| (values.get(row), Value::NULL)).collect();
+        Value::Dict(Arc::new(Mutex::new(Dict { keys: Some(values.ty()), entries, set: true })))
+    }
+
+    /// The keys.
+    pub(crate) fn key_column(&self) -> Column {
+        Column::of_scalars(self.key_type(), self.entries.iter().map(|(key, _)| key))
     }
 
     /// The value of a key.

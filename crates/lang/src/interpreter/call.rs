@@ -142,9 +142,16 @@ impl Interpreter<'_> {
         if let Some(result) = self.host.call(plain, args) {
             return result;
         }
+        if let Some(value) = self.frame.variables.get(plain) {
+            let kind = value.kind();
+            return Err(Diagnostic::at(args.span, format!("not a function: name=`{plain}`, found=`{kind}`")));
+        }
         let host = self.host.names();
         let known = self.frame.functions.iter().map(|def| &*def.name);
-        let known = known.chain(host).chain(crate::library::all().map(|function| function.name));
+        let known = known
+            .chain(host)
+            .chain(super::STATEMENT_WORDS.iter().copied())
+            .chain(crate::library::all().map(|function| function.name));
         Err(Diagnostic::at(args.span, format!("unknown function: name=`{plain}`")).suggest(plain, known))
     }
 

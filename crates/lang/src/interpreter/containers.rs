@@ -41,9 +41,16 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     ),
     script("dict", "keyObj, valueObj, [ordered]", "A dictionary.", ("dict(`a`b, 1 2)[`b]", "2"), |_, args| dict(args)),
     script("array", "dataType, [size=0], [capacity], [default]", "A vector.", ("size(array(INT, 3))", "3"), array),
-    script("set", "X", "The distinct values, in order of first appearance.", ("2 in set(1 2 2)", "true"), |_, args| {
-        distinct(wanted(args, 0, "X")?)
-    }),
+    script(
+        "set",
+        "X",
+        "The set of the values; `|`, `&`, `-` and `^` of two sets are sets.",
+        ("set(1 2 2) | set(3)", "set([1,2,3])"),
+        |_, args| match distinct(wanted(args, 0, "X")?)? {
+            Value::Vector(column) => Ok(Dict::set_of(&column)),
+            other => Err(unfit("set", &other)),
+        },
+    ),
     script("distinct", "X", "The distinct values.", ("distinct(1 2 2 1)", "[1,2]"), |_, args| {
         distinct(wanted(args, 0, "X")?)
     }),
@@ -78,7 +85,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         match wanted(args, 0, "dictionary")? {
             Value::Dict(dict) => {
                 let dict = dict.lock();
-                Ok(Value::Vector(Column::of_scalars(dict.key_type(), dict.entries.iter().map(|(key, _)| key))))
+                Ok(Value::Vector(dict.key_column()))
             }
             Value::Table(table) => Ok(names(&table.batch())),
             other => Err(unfit("keys", other)),
@@ -123,7 +130,11 @@ pub(crate) static FUNCTIONS: &[Function] = &[
             Value::Table(table) => Value::Table(Table::new(table.batch())),
             Value::Dict(dict) => {
                 let dict = dict.lock();
-                Value::Dict(Arc::new(Mutex::new(Dict { keys: dict.keys, entries: dict.entries.clone() })))
+                Value::Dict(Arc::new(Mutex::new(Dict {
+                    keys: dict.keys,
+                    entries: dict.entries.clone(),
+                    set: dict.set,
+                })))
             }
             other => other.clone(),
         })
@@ -296,9 +307,10 @@ fn empty_table(names: &Value, types: &Value, rows: usize) -> Result<Value> {
 pub(super) fn types_of(value: &Value) -> Result<Vec<Type>> {
     let one = |value: &Value| match value {
         Value::Type(ty) => Ok(*ty),
-        value => {
-            value.as_text().and_then(Type::parse).ok_or_else(|| Diagnostic::new(format!("not a type: found=`{value}`")))
-        }
+        value => value.as_text().and_then(Type::parse).ok_or_else(|| {
+            let error = Diagnostic::new(format!("not a type: found=`{value}`"));
+            error.suggest(value.as_text().unwrap_or_default(), Type::NAMED.iter().map(|(_, name)| *name))
+        }),
     };
     match value {
         Value::Tuple(values) => values.iter().map(one).collect(),
@@ -419,6 +431,15 @@ fn append(host: &mut dyn Host, args: &Args) -> Result<Value> {
             append_rows(host, table, std::slice::from_ref(new))?;
             Ok(object.clone())
         }
+        Value::Dict(dict) if dict.lock().set => {
+            let ty = dict.lock().key_type();
+            let new = cast(host, &column_of(new, None)?, ty)?;
+            let mut dict = dict.lock();
+            for row in 0..new.len() {
+                dict.set(new.get(row), Value::NULL);
+            }
+            Ok(object.clone())
+        }
         Value::Vector(column) if column.ty() != Type::Void => {
             let new = cast(host, &column_of(new, None)?, column.ty())?;
             Ok(Value::Vector(Column::concat(&[column, &new])?))
@@ -497,8 +518,14 @@ fn clear(value: &Value) -> Result<Value> {
 }
 
 fn erase(object: &Value, key: &Value) -> Result<Value> {
-    let (Value::Dict(dict), Value::Scalar(_, key)) = (object, key) else { return Err(unfit("erase!", object)) };
-    dict.lock().entries.retain(|(known, _)| known != key);
+    match (object, key) {
+        (Value::Dict(dict), Value::Scalar(_, key)) => dict.lock().entries.retain(|(known, _)| known != key),
+        (Value::Dict(dict), Value::Vector(keys)) => {
+            let keys: Vec<Scalar> = (0..keys.len()).map(|row| keys.get(row)).collect();
+            dict.lock().entries.retain(|(known, _)| !keys.contains(known));
+        }
+        _ => return Err(unfit("erase!", object)),
+    }
     Ok(object.clone())
 }
 
@@ -511,5 +538,5 @@ fn schema(rows: &Batch) -> Result<Value> {
     let columns =
         table_of(columns.iter().map(|(name, value): &(Option<Arc<str>>, Value)| (name.clone(), value)).collect())?;
     let entries = vec![(Scalar::from("colDefs"), columns)];
-    Ok(Value::Dict(Arc::new(Mutex::new(Dict { keys: Some(Type::String), entries }))))
+    Ok(Value::Dict(Arc::new(Mutex::new(Dict { keys: Some(Type::String), entries, set: false }))))
 }

@@ -101,7 +101,9 @@ impl Interpreter<'_> {
         let columns = self.frame.rows.last().map(|rows| rows.batch.schema().names()).unwrap_or_default();
         let variables = self.frame.variables.keys().map(|name| &**name);
         let functions = self.frame.functions.iter().map(|def| &*def.name);
-        let error = error.suggest(name, columns.iter().map(String::as_str).chain(variables).chain(functions));
+        let types = Type::NAMED.iter().map(|(_, name)| *name).filter(|_| name.chars().all(char::is_uppercase));
+        let known = columns.iter().map(String::as_str).chain(variables).chain(functions).chain(types);
+        let error = error.suggest(name, known);
         match error.help {
             None if self.frame.function => {
                 error.help("a function sees its parameters and its own variables, not those of the session")
@@ -128,7 +130,13 @@ impl Interpreter<'_> {
 
     pub(super) fn binary(&mut self, operator: Binary, left: Value, right: Value, span: Span) -> Result<Value> {
         match (operator, &left, &right) {
-            (Binary::In, _, Value::Dict(dict)) => {
+            (Binary::BitOr | Binary::BitAnd | Binary::BitXor | Binary::Subtract, Value::Dict(a), Value::Dict(b))
+                if a.lock().set && b.lock().set =>
+            {
+                let (a, b) = (a.lock().key_column(), b.lock().key_column());
+                return super::values::of_sets(self, operator, &a, &b).map_err(|error| error.or_at(span));
+            }
+            (Binary::In, _, Value::Dict(dict)) if !dict.lock().set => {
                 let dict = dict.lock();
                 return match &left {
                     Value::Vector(keys) => {
@@ -174,13 +182,17 @@ impl Interpreter<'_> {
     }
 
     fn dict(&mut self, entries: &[(Expr, Expr)]) -> Result<Value> {
-        let mut dict = Dict { keys: Some(Type::String), entries: vec![] };
+        let mut dict = Dict { keys: Some(Type::String), ..Dict::default() };
         for (index, (key, value)) in entries.iter().enumerate() {
             let Value::Scalar(ty, scalar) = self.eval(key)? else {
                 return Err(Diagnostic::at(key.span, "a dictionary's key must be a scalar"));
             };
             if index == 0 {
                 dict.keys = Some(ty);
+            } else if dict.key_type().is_text() != ty.is_text() || !ty.is_text() && dict.keys != Some(ty) {
+                let (wanted, found) = (dict.key_type(), ty);
+                let message = format!("key of another type: wanted=`{wanted}`, found=`{found}`");
+                return Err(Diagnostic::at(key.span, message));
             }
             dict.set(scalar, self.eval(value)?);
         }

@@ -106,7 +106,7 @@ fn get_of_table(rows: &Batch, place: &Value) -> Result<Value> {
 fn row_of(rows: &Batch, row: usize) -> Value {
     let entries = rows.schema().fields().iter().zip(rows.columns());
     let entries = entries.map(|(field, column)| (Scalar::Text(field.name.clone()), Value::of_row(column, row)));
-    Value::Dict(Arc::new(Mutex::new(Dict { keys: Some(Type::String), entries: entries.collect() })))
+    Value::Dict(Arc::new(Mutex::new(Dict { keys: Some(Type::String), entries: entries.collect(), set: false })))
 }
 
 /// The elements that an index means: a number, a pair for a half-open range, numbers, or a truth value for each.
@@ -208,6 +208,9 @@ pub(super) fn set(
             let Value::Scalar(ty, key) = place else {
                 return Err(Diagnostic::new(format!("not a key: found=`{}`", place.kind())));
             };
+            if dict.lock().set {
+                return Err(Diagnostic::new("a set has no values to assign").help("write append!(set, key)"));
+            }
             if holds(&value, &dict) {
                 return Err(Diagnostic::new("a dictionary cannot hold itself"));
             }
@@ -220,7 +223,11 @@ pub(super) fn set(
                 let (wanted, found) = (dict.key_type(), ty);
                 return Err(Diagnostic::new(format!("key of another type: wanted=`{wanted}`, found=`{found}`")));
             }
-            dict.set(key.clone(), value);
+            let key = match *ty == dict.key_type() || key.is_null() {
+                true => key.clone(),
+                false => cast(host, &Column::repeat(*ty, key, 1), dict.key_type())?.get(0),
+            };
+            dict.set(key, value);
             Ok(None)
         }
         Value::Table(table) => {

@@ -51,6 +51,9 @@ type Functions = Arc<Vec<Arc<FunctionDef>>>;
 /// Without optimization a level takes several times the stack.
 const DEPTH_MAX: u32 = if cfg!(debug_assertions) { 160 } else { 640 };
 
+/// Words that begin statements: one that is mistyped looks like a function.
+pub(crate) const STATEMENT_WORDS: &[&str] = &["return", "throw", "assert", "share", "insert", "update", "delete"];
+
 /// What a script leaves behind for the next one: variables and functions.
 #[derive(Debug, Default)]
 pub struct Session {

@@ -6,7 +6,8 @@ use super::script;
 use crate::diagnostic::Diagnostic;
 use crate::function::{Function, Result};
 use crate::library::common_type;
-use crate::value::{Args, Host, Table, Value};
+use crate::tree::Binary;
+use crate::value::{Args, Dict, Host, Table, Value};
 use data::{Batch, Column, Field, Scalar, Schema, Type};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -34,12 +35,13 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     script(
         "form",
         "X",
-        "The number of a value's form: 0 scalar, 1 vector, 2 pair, 5 dictionary, 6 table.",
+        "The number of a value's form: 0 scalar, 1 vector, 2 pair, 4 set, 5 dictionary, 6 table.",
         ("form(1 2)", "1"),
         |_, args| {
             Ok(Value::int(match wanted(args, 0, "X")? {
                 Value::Vector(_) | Value::Tuple(_) => 1,
                 Value::Pair(..) => 2,
+                Value::Dict(dict) if dict.lock().set => 4,
                 Value::Dict(_) => 5,
                 Value::Table(_) => 6,
                 _ => 0,
@@ -296,7 +298,8 @@ pub(crate) static FUNCTIONS: &[Function] = &[
                 return Err(unfit("dictUpdate!", wanted(args, 0, "dictionary")?));
             };
             let function = wanted(args, 1, "func")?;
-            let keys = column_of(wanted(args, 2, "keys")?, None)?;
+            let ty = dict.lock().key_type();
+            let keys = cast(host, &column_of(wanted(args, 2, "keys")?, None)?, ty)?;
             let parameters = wanted(args, 3, "parameters")?;
             for row in 0..keys.len() {
                 let parameter = match length(parameters) {
@@ -354,9 +357,31 @@ fn number_of(ty: Type) -> i32 {
     }
 }
 
+/// What an operator gives of two sets.
+pub(super) fn of_sets(host: &mut dyn Host, operator: Binary, a: &Column, b: &Column) -> Result<Value> {
+    let (a, b) = in_one_type(host, a.clone(), b.clone())?;
+    let hashes = |column: &Column| -> HashSet<u64> { column.stable_hashes().into_iter().collect() };
+    let (in_a, in_b) = (hashes(&a), hashes(&b));
+    let all = Column::concat(&[&a, &b])?;
+    let kept = distinct(&all, |hash| match operator {
+        Binary::BitAnd => in_a.contains(&hash) && in_b.contains(&hash),
+        Binary::Subtract => in_a.contains(&hash) && !in_b.contains(&hash),
+        Binary::BitXor => in_a.contains(&hash) != in_b.contains(&hash),
+        _ => true,
+    });
+    Ok(Dict::set_of(&kept))
+}
+
 /// Two vectors in one type.
 fn both(host: &mut dyn Host, args: &Args) -> Result<(Column, Column)> {
-    let (x, y) = (column_of(wanted(args, 0, "X")?, None)?, column_of(wanted(args, 1, "Y")?, None)?);
+    let column = |place: usize, name: &str| match wanted(args, place, name)? {
+        Value::Dict(dict) if dict.lock().set => Ok(dict.lock().key_column()),
+        value => column_of(value, None),
+    };
+    in_one_type(host, column(0, "X")?, column(1, "Y")?)
+}
+
+fn in_one_type(host: &mut dyn Host, x: Column, y: Column) -> Result<(Column, Column)> {
     let ty = common_type(x.ty(), y.ty())
         .ok_or_else(|| Diagnostic::new(format!("values of one kind are wanted: types=`{}, {}`", x.ty(), y.ty())))?;
     Ok((cast(host, &x, ty)?, cast(host, &y, ty)?))

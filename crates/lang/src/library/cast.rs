@@ -49,25 +49,29 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "decimal32",
         "X, scale",
         "As DECIMAL32 with so many digits behind the point.",
-        ("decimal32(1.5, 2)", "1.50"),
+        ("string(decimal32(1.5, 2))", "1.50"),
         |a| to_scale(a, Type::Decimal32, 9),
     ),
     row(
         "decimal64",
         "X, scale",
         "As DECIMAL64 with so many digits behind the point.",
-        ("decimal64(1.5, 2)", "1.50"),
+        ("string(decimal64(1.5, 2))", "1.50"),
         |a| to_scale(a, Type::Decimal64, 18),
     ),
     row(
         "decimal128",
         "X, scale",
         "As DECIMAL128 with so many digits behind the point.",
-        ("decimal128(1.5, 2)", "1.50"),
+        ("string(decimal128(1.5, 2))", "1.50"),
         |a| to_scale(a, Type::Decimal128, 38),
     ),
     row("cast", "X, type", "As the type.", ("cast(2.5, INT)", "2"), |a| {
-        let wanted = || Diagnostic::new("a type is wanted: parameter=`type`");
+        let wanted = || {
+            let found = setting(a, 1).map_or("NULL".to_string(), Value::to_string);
+            let error = Diagnostic::new(format!("a type is wanted: parameter=`type`, found=`{found}`"));
+            error.suggest(found.trim_matches('"'), Type::NAMED.iter().map(|(_, name)| *name))
+        };
         match setting(a, 1) {
             Some(Value::Type(ty)) => to(a, *ty),
             Some(Value::Scalar(_, Scalar::Text(name))) => to(a, Type::parse(name).ok_or_else(wanted)?),
@@ -278,7 +282,10 @@ fn parse(ty: Type, text: &str) -> Scalar {
             "false" | "0" => Some(Scalar::Bool(false)),
             _ => None,
         },
-        ty if ty.is_temporal() => data::parse_temporal(ty, text).ok().map(Scalar::Int),
+        ty if ty.is_temporal() => {
+            let (low, high) = range(ty);
+            data::parse_temporal(ty, text).ok().filter(|value| (low..=high).contains(value)).map(Scalar::Int)
+        }
         ty if ty.is_float() => text.parse().ok().map(Scalar::Float),
         ty if ty.is_decimal() => text
             .parse::<f64>()
@@ -370,7 +377,10 @@ pub(super) fn part(args: &[Argument], of_date: bool, f: fn(i64, i64) -> i64) -> 
 
 fn temporal_add(args: &[Argument]) -> Result<BoundRow> {
     let ty = args[0].ty;
-    let wanted = || Diagnostic::new("a duration, or a whole number and a unit, are wanted: parameter=`duration`");
+    let wanted = || {
+        Diagnostic::new("a duration, or a whole number and a unit, are wanted: parameter=`duration`")
+            .help("units are y M w d B H m s ms us ns")
+    };
     if !ty.is_temporal() {
         return Err(Diagnostic::new(format!("a temporal value is wanted: type=`{ty}`")));
     }

@@ -473,6 +473,7 @@ fn is_in(args: &[Argument]) -> Result<BoundRow> {
     let set = match setting(args, 1) {
         Some(Value::Vector(column)) => column.clone(),
         Some(Value::Scalar(ty, value)) => Column::of_scalars(*ty, [value]),
+        Some(Value::Dict(dict)) => dict.lock().key_column(),
         Some(Value::Tuple(_)) | None | Some(_) => {
             return Err(Diagnostic::new("a vector is wanted: function=`in`, parameter=`set`"));
         }

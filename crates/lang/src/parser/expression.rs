@@ -1,7 +1,7 @@
 //! Expressions: operands, what stands behind them, and operators by precedence.
 
 use super::{Context, Parse, Parser};
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Span, nearest};
 use crate::lexer::{Kind, Token};
 use crate::tree::{
     Arg, Binary, Expr, ExprKind, FunctionDef, FunctionKind, MetaItem, Parameter, Statement, StatementKind, Unary,
@@ -174,6 +174,8 @@ impl Parser {
                 "between" => B::Between,
                 "like" => B::Like,
                 word if FOLLOWING_WORDS.contains(&word) || OPERAND_WORDS.contains(&word) => return None,
+                // `select a form t`: `form` joins no operands, it is a mistyped `from`.
+                word if self.context.sql && word != "from" && nearest(word, ["from"]).is_some() => return None,
                 _ if self.begins_operand(1) && !self.ahead(1).newline => {
                     return Some((Infix::Function, level::MULTIPLY));
                 }
@@ -424,7 +426,11 @@ impl Parser {
             vector @ Value::Vector(_) => Ok(vector),
             _ => {
                 let error = Diagnostic::at(self.since(start), "syntax error: expected values of one type in a vector");
-                Err(self.fail(error.help("write a tuple: (a, b)")))
+                let help = match self.context.before_colon {
+                    true => "write `:` between a key and its value, or a tuple: (a, b)",
+                    false => "write a tuple: (a, b)",
+                };
+                Err(self.fail(error.help(help)))
             }
         }
     }
@@ -540,12 +546,18 @@ impl Parser {
 
     /// Parameters to the closing bracket.
     fn parameters(&mut self) -> Parse<Vec<Parameter>> {
+        let mut known: Vec<Arc<str>> = vec![];
         let parameters = self.list(")", |p| {
             let mutable = p.is_word("mutable") && matches!(p.ahead(1).kind, Kind::Name(_));
             if mutable {
                 p.advance();
             }
+            let span = p.token().span;
             let name = p.name("a parameter")?;
+            if known.contains(&name) {
+                p.fail(Diagnostic::at(span, format!("two parameters have one name: parameter=`{name}`")));
+            }
+            known.push(name.clone());
             let default = if p.eat("=") { Some(p.expr()?) } else { None };
             Ok(Parameter { name, mutable, default })
         })?;

@@ -1,9 +1,13 @@
 //! `select`, `exec`, `insert`, `update` and `delete`. A clause may begin on a line of its own.
 
 use super::{Context, Parse, Parser};
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::lexer::Kind;
 use crate::tree::{Binary, Expr, ExprKind, MetaItem, Select, SortKey, StatementKind, Update};
 use std::sync::Arc;
+
+/// The first words of clauses behind `from`.
+const CLAUSES: &[&str] = &["where", "group", "context", "pivot", "csort", "having", "order", "limit"];
 
 impl Parser {
     /// `select … from …` as an expression.
@@ -17,6 +21,11 @@ impl Parser {
     fn clauses(&mut self) -> Parse<Select> {
         let exec = self.is_word("exec");
         self.advance();
+        if self.is_word("top") && matches!(self.ahead(1).kind, Kind::Name(_)) && !self.is_word_at(1, "from") {
+            let error = Diagnostic::at(self.ahead(1).span, "syntax error: expected a number of rows after `top`");
+            self.fail(error);
+            self.advance();
+        }
         let limit = match self.is_word("top") && matches!(self.ahead(1).kind, Kind::Literal(_)) {
             true => {
                 self.advance();
@@ -62,8 +71,28 @@ impl Parser {
             } else if self.eat_word("limit") {
                 select.limit = Some(self.limit()?);
             } else {
-                return Ok(select);
+                return self.no_more_clauses().map(|()| select);
             }
+        }
+    }
+
+    /// Is what stands behind the last clause no clause that is mistyped or lacks its second word?
+    fn no_more_clauses(&mut self) -> Parse<()> {
+        let Kind::Name(word) = self.kind() else { return Ok(()) };
+        if self.token().newline {
+            return Ok(());
+        }
+        let word = word.to_lowercase();
+        match nearest(&word, CLAUSES.iter().copied()) {
+            Some(clause) if clause != word => {
+                let error = self.wanted("a clause or the end of the query");
+                Err(self.fail(error.help(format!("did you mean `{clause}`?"))))
+            }
+            Some("group" | "context" | "pivot" | "order") => {
+                self.advance();
+                Err(self.unexpected(&format!("`by` after `{word}`")))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -110,7 +139,8 @@ impl Parser {
                 true if p.eat_word("last") => Some(false),
                 true => return Err(p.unexpected("`first` or `last`")),
             };
-            Ok(SortKey { expr, descending, nulls_first })
+            // What holds anyway need not be said.
+            Ok(SortKey { expr, descending, nulls_first: nulls_first.filter(|first| *first == descending) })
         })
     }
 

@@ -204,7 +204,12 @@ impl Parser {
             let name = self.alias()?.swap_remove(0);
             return Ok(StatementKind::UseCatalog(Expr { span, kind: ExprKind::Literal(Value::text(&name)) }));
         }
-        Ok(StatementKind::UseModule(self.module_path("`catalog` or a module")?))
+        let path = self.module_path("`catalog` or a module")?;
+        if matches!(self.kind(), Kind::Name(_)) && !self.token().newline {
+            let error = self.wanted("the end of the statement");
+            return Err(self.fail(error.help("a catalog is used by `use catalog name`, a module by `use name`")));
+        }
+        Ok(StatementKind::UseModule(path))
     }
 
     fn module_path(&mut self, wanted: &str) -> Parse<Arc<str>> {
