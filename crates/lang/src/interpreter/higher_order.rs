@@ -234,6 +234,9 @@ fn by_column(host: &mut dyn Host, args: &Args) -> Result<Value> {
 
 /// The function of some rows of its arguments.
 fn of_rows(host: &mut dyn Host, function: &Value, columns: &[Column], from: usize, to: usize) -> Result<Value> {
+    if let Some(short) = columns.iter().find(|column| column.len() < to) {
+        return Err(Diagnostic::new(format!("columns of different length: rows=`{}`", short.len())));
+    }
     host.apply(function, columns.iter().map(|column| Value::Vector(column.slice(from, to - from))).collect())
 }
 

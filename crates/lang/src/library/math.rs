@@ -189,7 +189,7 @@ fn bar(args: &[Argument]) -> Result<BoundRow> {
     let ty = args[0].ty;
     let step = match super::settings::setting(args, 1) {
         Some(crate::Value::Duration(count, unit)) => duration_in(ty, *count, unit),
-        _ => whole(args, 1, "interval")?,
+        _ => whole(args, 1, "interval").unwrap_or(None),
     };
     let step = step.filter(|step| *step > 0).ok_or_else(|| {
         Diagnostic::new("a whole number above 0, or a duration for a time, is wanted: parameter=`interval`")

@@ -265,7 +265,12 @@ impl Parser {
                     ExprKind::Call(Box::new(Expr { span, kind: ExprKind::Name(name.into()) }), args)
                 }
                 // `f x`: the function of all that follows.
-                _ if here && token.blank && self.applies(&expr) && self.begins_operand(0) => {
+                _ if here
+                    && token.blank
+                    && self.applies(&expr)
+                    && self.begins_operand(0)
+                    && !self.mistypes_a_clause(&expr) =>
+                {
                     self.raise()?;
                     let operand = self.binary(level::OR)?;
                     let arg = Arg { name: None, value: Some(operand) };
@@ -289,6 +294,13 @@ impl Parser {
             Kind::Mark("[") => known(name),
             _ => true,
         }
+    }
+
+    /// `from t wher a > 1`: `t` is no function of a mistyped clause.
+    fn mistypes_a_clause(&self, expr: &Expr) -> bool {
+        let (ExprKind::Name(name), Kind::Name(word)) = (&expr.kind, self.kind()) else { return false };
+        let known = self.functions.contains(name) || crate::library::find(name).is_some();
+        self.context.sql && !known && nearest(word, super::sql::CLAUSES.iter().copied()).is_some()
     }
 
     pub(super) fn args(&mut self, close: &'static str) -> Parse<Vec<Arg>> {

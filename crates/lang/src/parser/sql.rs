@@ -7,7 +7,7 @@ use crate::tree::{Binary, Expr, ExprKind, MetaItem, Select, SortKey, StatementKi
 use std::sync::Arc;
 
 /// The first words of clauses behind `from`.
-const CLAUSES: &[&str] = &["where", "group", "context", "pivot", "csort", "having", "order", "limit"];
+pub(super) const CLAUSES: &[&str] = &["where", "group", "context", "pivot", "csort", "having", "order", "limit"];
 
 impl Parser {
     /// `select … from …` as an expression.
