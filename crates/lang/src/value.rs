@@ -2,9 +2,10 @@
 
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::tree::{Expr, FunctionDef};
-use data::{Batch, Column, Scalar, Type};
+use data::{Batch, Column, Scalar, Type, stable_hash};
 use parking_lot::Mutex;
 use std::any::Any;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -219,6 +220,9 @@ pub struct Dict {
     pub entries: Vec<(Scalar, Value)>,
     /// Is it a set, whose keys alone count?
     pub set: bool,
+    /// The places of the first so many entries by the hash of their keys; made and kept up by [`Dict::set`].
+    places: HashMap<u64, Vec<u32>>,
+    indexed: usize,
 }
 
 impl Dict {
@@ -227,10 +231,21 @@ impl Dict {
         self.keys.unwrap_or(Type::String)
     }
 
+    /// A dictionary of these entries, whose keys differ.
+    pub fn of(keys: Type, entries: Vec<(Scalar, Value)>) -> Dict {
+        Dict { keys: Some(keys), entries, ..Dict::default() }
+    }
+
     /// A set of a column's values, each once.
     pub(crate) fn set_of(values: &Column) -> Value {
         let entries = (0..values.len()).map(|row| (values.get(row), Value::NULL)).collect();
-        Value::Dict(Arc::new(Mutex::new(Dict { keys: Some(values.ty()), entries, set: true })))
+        Value::Dict(Arc::new(Mutex::new(Dict { set: true, ..Dict::of(values.ty(), entries) })))
+    }
+
+    /// A dictionary that shares nothing with this one.
+    pub(crate) fn copy(&self) -> Dict {
+        let Dict { keys, entries, set, .. } = self;
+        Dict { keys: *keys, entries: entries.clone(), set: *set, ..Dict::default() }
     }
 
     /// The keys.
@@ -240,14 +255,39 @@ impl Dict {
 
     /// The value of a key.
     pub fn get(&self, key: &Scalar) -> Option<&Value> {
-        self.entries.iter().find(|(known, _)| known == key).map(|(_, value)| value)
+        self.place(key).map(|place| &self.entries[place].1)
+    }
+
+    fn place(&self, key: &Scalar) -> Option<usize> {
+        if self.indexed != self.entries.len() {
+            return self.entries.iter().position(|(known, _)| known == key);
+        }
+        let places = self.places.get(&stable_hash(key))?;
+        places.iter().map(|&place| place as usize).find(|&place| self.entries[place].0 == *key)
+    }
+
+    /// Notes the places of entries that came or went by other ways than [`Dict::set`].
+    fn index(&mut self) {
+        if self.indexed == self.entries.len() {
+            return;
+        }
+        self.places.clear();
+        for (place, (key, _)) in self.entries.iter().enumerate() {
+            self.places.entry(stable_hash(key)).or_default().push(place as u32);
+        }
+        self.indexed = self.entries.len();
     }
 
     /// Gives a key a value; a new key goes to the end.
     pub fn set(&mut self, key: Scalar, value: Value) {
-        match self.entries.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, old)) => *old = value,
-            None => self.entries.push((key, value)),
+        self.index();
+        match self.place(&key) {
+            Some(place) => self.entries[place].1 = value,
+            None => {
+                self.places.entry(stable_hash(&key)).or_default().push(self.entries.len() as u32);
+                self.indexed += 1;
+                self.entries.push((key, value));
+            }
         }
     }
 }

@@ -128,14 +128,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     script("copy", "X", "A copy that shares nothing.", ("copy(1 2)", "[1,2]"), |_, args| {
         Ok(match wanted(args, 0, "X")? {
             Value::Table(table) => Value::Table(Table::new(table.batch())),
-            Value::Dict(dict) => {
-                let dict = dict.lock();
-                Value::Dict(Arc::new(Mutex::new(Dict {
-                    keys: dict.keys,
-                    entries: dict.entries.clone(),
-                    set: dict.set,
-                })))
-            }
+            Value::Dict(dict) => Value::Dict(Arc::new(Mutex::new(dict.lock().copy()))),
             other => other.clone(),
         })
     }),
@@ -538,5 +531,5 @@ fn schema(rows: &Batch) -> Result<Value> {
     let columns =
         table_of(columns.iter().map(|(name, value): &(Option<Arc<str>>, Value)| (name.clone(), value)).collect())?;
     let entries = vec![(Scalar::from("colDefs"), columns)];
-    Ok(Value::Dict(Arc::new(Mutex::new(Dict { keys: Some(Type::String), entries, set: false }))))
+    Ok(Value::Dict(Arc::new(Mutex::new(Dict::of(Type::String, entries)))))
 }

@@ -182,7 +182,7 @@ impl Interpreter<'_> {
     }
 
     fn dict(&mut self, entries: &[(Expr, Expr)]) -> Result<Value> {
-        let mut dict = Dict { keys: Some(Type::String), ..Dict::default() };
+        let mut dict = Dict::of(Type::String, vec![]);
         for (index, (key, value)) in entries.iter().enumerate() {
             let Value::Scalar(ty, scalar) = self.eval(key)? else {
                 return Err(Diagnostic::at(key.span, "a dictionary's key must be a scalar"));

@@ -106,7 +106,7 @@ fn get_of_table(rows: &Batch, place: &Value) -> Result<Value> {
 fn row_of(rows: &Batch, row: usize) -> Value {
     let entries = rows.schema().fields().iter().zip(rows.columns());
     let entries = entries.map(|(field, column)| (Scalar::Text(field.name.clone()), Value::of_row(column, row)));
-    Value::Dict(Arc::new(Mutex::new(Dict { keys: Some(Type::String), entries: entries.collect(), set: false })))
+    Value::Dict(Arc::new(Mutex::new(Dict::of(Type::String, entries.collect()))))
 }
 
 /// The elements that an index means: a number, a pair for a half-open range, numbers, or a truth value for each.

@@ -523,6 +523,11 @@ fn values_are_told_changed_and_made_by_chance() {
         ("x = set(1 2 3); y = set(3 4); [size(x | y), size(x & y), size(x - y), size(x ^ y)]", "[4,1,2,3]"),
         ("x = set(1 2 3); x.append!(9); x.erase!(1); keys(x)", "[2,3,9]"),
         ("1 5 in set(1 2)", "[true,false]"),
+        (
+            "d = dict(til(200000), til(200000)); d.erase!(7); d[7] = 1; d[199999] = 2; d[199999] + d[7] + size(d)",
+            "200003",
+        ),
+        ("d = dict(1 2, 3 4); d.clear!(); d[5] = 6; d[1] = 7; d", "5->6\n1->7"),
         ("typestr(set(1 2)) + form(set(1 2))$STRING", "INT SET4"),
         ("d = dict(INT, ANY); d[1.0] = 5; keys(d)", "[1]"),
         ("transpose(1..6$2:3)", "([1,3,5],[2,4,6])"),
