@@ -175,7 +175,7 @@ mod tests {
 
     fn dict(entries: &[(&str, i64)]) -> Dict {
         let entry = |(key, value): &(&str, i64)| (Scalar::from(*key), Value::Scalar(Type::Long, Scalar::Int(*value)));
-        Dict { keys: Some(Type::String), entries: entries.iter().map(entry).collect() }
+        Dict::of(Type::String, entries.iter().map(entry).collect())
     }
 
     #[test]

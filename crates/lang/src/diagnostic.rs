@@ -127,7 +127,11 @@ impl From<data::Error> for Diagnostic {
 /// The known name nearest to a mistyped one, if it is near enough to be meant.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = name.to_lowercase();
-    let limit = (name.chars().count() / 3).max(1);
+    // One letter is as near to any other one.
+    let limit = match name.chars().count() {
+        0 | 1 => 0,
+        letters => (letters / 3).max(1),
+    };
     let distance = |known: &str| edits(&lower, &known.to_lowercase());
     known.into_iter().map(|known| (distance(known), known)).filter(|(far, _)| *far <= limit).min().map(|(_, near)| near)
 }

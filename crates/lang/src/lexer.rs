@@ -300,8 +300,14 @@ impl Lexer<'_> {
         match number_value(negative, &digits, real, &self.text[suffix_start..self.at]) {
             Ok(value) => Kind::Literal(value),
             Err(message) => {
-                let found = self.text[start..self.at].to_string();
-                self.fail(start, format!("{message}: found=`{found}`"));
+                let found = &self.text[start..self.at];
+                let error = Diagnostic::at(self.span(start), format!("{message}: found=`{found}`"));
+                self.errors.push(match message {
+                    UNKNOWN_LETTERS => {
+                        error.help("a length of time ends with y M w d B H m s ms us ns, a number with b c h i l f F")
+                    }
+                    _ => error,
+                });
                 Kind::Literal(Value::NULL)
             }
         }
@@ -393,6 +399,8 @@ fn temporal_shape(text: &[u8]) -> Option<(Type, usize)> {
     (fits(0, "dd:ddm") || fits(0, "d:ddm")).then_some((Type::Minute, minute)).filter(|_| ends(minute))
 }
 
+const UNKNOWN_LETTERS: &str = "unknown letters behind a number";
+
 /// The value of a number's digits and the letters behind them.
 fn number_value(negative: bool, digits: &str, real: bool, suffix: &str) -> Result<Value, &'static str> {
     let sign = if negative { -1 } else { 1 };
@@ -409,7 +417,7 @@ fn number_value(negative: bool, digits: &str, real: bool, suffix: &str) -> Resul
         return Ok(Value::Scalar(ty, if value.is_finite() { Scalar::Float(value) } else { Scalar::Null }));
     }
     if real {
-        return Err("unknown letters behind a number");
+        return Err(UNKNOWN_LETTERS);
     }
     let value = digits.parse::<i128>().map_err(|_| "integer is out of range")? * sign;
     let integer = |ty: Type, max: i128| match value {
@@ -431,7 +439,7 @@ fn number_value(negative: bool, digits: &str, real: bool, suffix: &str) -> Resul
             let count = i64::try_from(value).map_err(|_| "integer is out of range")?;
             Ok(Value::Duration(count, suffix.into()))
         }
-        _ => Err("unknown letters behind a number"),
+        _ => Err(UNKNOWN_LETTERS),
     }
 }
 

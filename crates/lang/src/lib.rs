@@ -4,6 +4,7 @@
 //! columns of a stream). The function library is one list for scripts, engines and SQL; each function has one
 //! implementation, so its vector form and its stream form cannot differ.
 
+mod check;
 mod diagnostic;
 pub mod function;
 mod interpreter;
@@ -16,6 +17,7 @@ mod show;
 pub mod tree;
 mod value;
 
+pub use check::{Checked, check};
 pub use diagnostic::{Diagnostic, Source, Span, nearest};
 pub use interpreter::{Session, call_function, eval_over, free_names, names_in};
 pub use parser::{HEIGHT_MAX, NESTING_MAX, Parsed, parse, parse_expr};

@@ -410,6 +410,11 @@ fn write_tuple(f: &mut Formatter, values: &[Value]) -> fmt::Result {
 
 fn write_dict(f: &mut Formatter, dict: &Dict) -> fmt::Result {
     let ty = dict.keys.unwrap_or(Type::String);
+    if dict.set {
+        f.write_str("set(")?;
+        write_vector(f, &dict.key_column())?;
+        return f.write_str(")");
+    }
     if ty.is_text() {
         f.write_str("{")?;
         for (index, (key, value)) in dict.entries.iter().enumerate() {
@@ -485,10 +490,11 @@ fn write_select(f: &mut Formatter, select: &Select) -> fmt::Result {
         write_expr(f, having, level::CONDITIONAL)?;
     }
     for (word, keys) in [(" csort ", &select.csort), (" order by ", &select.order)] {
-        for (index, (key, descending)) in keys.iter().enumerate() {
+        for (index, key) in keys.iter().enumerate() {
             f.write_str(if index == 0 { word } else { ", " })?;
-            write_expr(f, key, level::CONDITIONAL)?;
-            f.write_str(if *descending { " desc" } else { "" })?;
+            write_expr(f, &key.expr, level::CONDITIONAL)?;
+            f.write_str(if key.descending { " desc" } else { "" })?;
+            f.write_str(key.nulls_first.map_or("", |first| if first { " nulls first" } else { " nulls last" }))?;
         }
     }
     if let Some(limit) = &select.limit {

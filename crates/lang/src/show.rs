@@ -18,6 +18,9 @@ impl Value {
             }
             Value::Dict(dict) => {
                 let dict = dict.lock();
+                if dict.set {
+                    return format!("set({})", show_vector(&dict.key_column()));
+                }
                 let ty = dict.key_type();
                 let entry =
                     |(key, value): &(Scalar, Value)| format!("{}->{}", show_scalar(ty, key, false), show_within(value));

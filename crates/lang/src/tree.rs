@@ -143,7 +143,76 @@ pub enum Binary {
     Cast,
 }
 
+impl Expr {
+    /// The expressions it is directly made of, functions left out.
+    pub fn children(&self) -> Vec<&Expr> {
+        fn args(args: &[Arg]) -> impl Iterator<Item = &Expr> {
+            args.iter().filter_map(|arg| arg.value.as_ref())
+        }
+        match &self.kind {
+            ExprKind::Literal(_) | ExprKind::Name(_) | ExprKind::Lambda(_) => vec![],
+            ExprKind::Member(object, _) | ExprKind::Unary(_, object) => vec![object],
+            ExprKind::Call(callee, given) | ExprKind::Partial(callee, given) | ExprKind::Method(callee, _, given) => {
+                std::iter::once(&**callee).chain(args(given)).collect()
+            }
+            ExprKind::Index(object, indexes) => std::iter::once(&**object).chain(indexes.iter().flatten()).collect(),
+            ExprKind::Binary(_, a, b) | ExprKind::Pair(a, b) | ExprKind::Range(a, b) => vec![a, b],
+            ExprKind::Conditional(a, b, c) => vec![a, b, c],
+            ExprKind::Vector(items) | ExprKind::Tuple(items) => items.iter().flatten().collect(),
+            ExprKind::Dict(entries) => entries.iter().flat_map(|(key, value)| [key, value]).collect(),
+            ExprKind::Metacode { items, .. } => items.iter().map(|item| &*item.expr).collect(),
+            ExprKind::Select(select) => {
+                let lists = [&select.items, &select.group, &select.context, &select.pivot];
+                let keys = select.csort.iter().chain(&select.order).map(|key| &key.expr);
+                let single = [&select.limit, &select.having].into_iter().flatten();
+                let items = lists.into_iter().flatten().map(|item| &*item.expr);
+                std::iter::once(&select.from).chain(&select.filter).chain(items).chain(keys).chain(single).collect()
+            }
+        }
+    }
+}
+
 impl Binary {
+    /// All operators.
+    pub(crate) const ALL: &[Binary] = {
+        use Binary as B;
+        &[
+            B::Add,
+            B::Subtract,
+            B::Multiply,
+            B::Divide,
+            B::Ratio,
+            B::Modulo,
+            B::Power,
+            B::Equal,
+            B::NotEqual,
+            B::Less,
+            B::LessEqual,
+            B::Greater,
+            B::GreaterEqual,
+            B::And,
+            B::Or,
+            B::Xor,
+            B::In,
+            B::Between,
+            B::Like,
+            B::BitAnd,
+            B::BitOr,
+            B::BitXor,
+            B::ShiftLeft,
+            B::ShiftRight,
+            B::Join,
+            B::Cast,
+        ]
+    };
+
+    /// The operator of a mark.
+    pub(crate) fn of(mark: &str) -> Option<Binary> {
+        let mark = if mark == "<>" { "!=" } else { mark };
+        let word = mark.starts_with(|letter: char| letter.is_alphabetic());
+        Binary::ALL.iter().copied().find(|operator| !word && operator.symbol() == mark)
+    }
+
     /// The function that an operator stands for; also the word in derived column names (`price_mul`).
     pub fn function(self) -> &'static str {
         use Binary as B;
@@ -259,8 +328,12 @@ pub enum StatementKind {
     Go,
     /// `use catalog name`.
     UseCatalog(Expr),
+    /// `module path`, at the head of a module's text.
+    Module(Arc<str>),
     /// `use module::path`.
     UseModule(Arc<str>),
+    /// `timer statement` or `timer(n) statement`.
+    Timer(Option<Expr>, Vec<Statement>),
     /// `share table as name`.
     Share(Expr, Arc<str>),
     /// `insert into table values (…)`.
@@ -301,12 +374,23 @@ pub struct Select {
     pub group: Vec<MetaItem>,
     /// `context by`.
     pub context: Vec<MetaItem>,
-    /// `csort`: keys with true for descending.
-    pub csort: Vec<(Expr, bool)>,
+    /// `csort`.
+    pub csort: Vec<SortKey>,
     /// `pivot by`.
     pub pivot: Vec<MetaItem>,
     /// `having`.
     pub having: Option<Expr>,
-    /// `order by`: keys with true for descending.
-    pub order: Vec<(Expr, bool)>,
+    /// `order by`.
+    pub order: Vec<SortKey>,
+}
+
+/// A key that rows are ordered by.
+#[derive(Debug, Clone)]
+pub struct SortKey {
+    /// Its values.
+    pub expr: Expr,
+    /// From the greatest to the smallest?
+    pub descending: bool,
+    /// Where NULLs stand, if it is said; else they are the smallest values.
+    pub nulls_first: Option<bool>,
 }

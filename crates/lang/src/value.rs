@@ -1,10 +1,11 @@
 //! The values of the script language.
 
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::tree::{Expr, FunctionDef};
-use data::{Batch, Column, Scalar, Type};
+use data::{Batch, Column, Scalar, Type, stable_hash};
 use parking_lot::Mutex;
 use std::any::Any;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -38,6 +39,23 @@ pub enum Value {
 }
 
 impl Value {
+    /// About how many bytes it takes, what it shares with others counted as its own.
+    pub fn bytes(&self) -> usize {
+        const EACH: usize = size_of::<Value>();
+        EACH + match self {
+            Value::Scalar(_, Scalar::Text(text)) => text.len(),
+            Value::Scalar(_, Scalar::Bytes(bytes)) => bytes.len(),
+            Value::Scalar(_, Scalar::List(column)) => column_bytes(column),
+            Value::Vector(column) => column_bytes(column),
+            Value::Tuple(values) => values.iter().map(Value::bytes).sum(),
+            Value::Pair(a, b) => a.bytes() + b.bytes(),
+            // A dictionary may hold itself, so its values are counted where they are made.
+            Value::Dict(dict) => dict.lock().entries.len() * 2 * EACH,
+            Value::Table(table) => table.batch().columns().iter().map(column_bytes).sum(),
+            _ => 0,
+        }
+    }
+
     /// A bare `NULL`.
     pub const NULL: Value = Value::Scalar(Type::Void, Scalar::Null);
 
@@ -133,7 +151,13 @@ impl Value {
             Value::Vector(column) => format!("FAST {} VECTOR", column.ty()),
             Value::Tuple(_) => "ANY VECTOR".to_string(),
             Value::Pair(a, _) => format!("{} PAIR", a.kind()),
-            Value::Dict(dict) => format!("{}->ANY DICTIONARY", dict.lock().key_type()),
+            Value::Dict(dict) => {
+                let dict = dict.lock();
+                match dict.set {
+                    true => format!("{} SET", dict.key_type()),
+                    false => format!("{}->ANY DICTIONARY", dict.key_type()),
+                }
+            }
             Value::Table(_) => "IN-MEMORY TABLE".to_string(),
             Value::Type(_) => "DATATYPE".to_string(),
             Value::Builtin(_) | Value::Function(_) => "FUNCTIONDEF".to_string(),
@@ -163,6 +187,16 @@ impl Value {
     }
 }
 
+pub(crate) fn column_bytes(column: &Column) -> usize {
+    match column.ty() {
+        Type::String => {
+            let offsets = column.texts().value_offsets();
+            (offsets[offsets.len() - 1] - offsets[0]) as usize + 4 * column.len()
+        }
+        _ => column.bytes(),
+    }
+}
+
 /// The type of a vector that holds values of both types as they are; `None` if there is none.
 pub(crate) fn vector_type(a: Type, b: Type) -> Option<Type> {
     // From narrow to wide.
@@ -184,6 +218,11 @@ pub struct Dict {
     pub keys: Option<Type>,
     /// Entries.
     pub entries: Vec<(Scalar, Value)>,
+    /// Is it a set, whose keys alone count?
+    pub set: bool,
+    /// The places of the first so many entries by the hash of their keys; made and kept up by [`Dict::set`].
+    places: HashMap<u64, Vec<u32>>,
+    indexed: usize,
 }
 
 impl Dict {
@@ -192,16 +231,63 @@ impl Dict {
         self.keys.unwrap_or(Type::String)
     }
 
+    /// A dictionary of these entries, whose keys differ.
+    pub fn of(keys: Type, entries: Vec<(Scalar, Value)>) -> Dict {
+        Dict { keys: Some(keys), entries, ..Dict::default() }
+    }
+
+    /// A set of a column's values, each once.
+    pub(crate) fn set_of(values: &Column) -> Value {
+        let entries = (0..values.len()).map(|row| (values.get(row), Value::NULL)).collect();
+        Value::Dict(Arc::new(Mutex::new(Dict { set: true, ..Dict::of(values.ty(), entries) })))
+    }
+
+    /// A dictionary that shares nothing with this one.
+    pub(crate) fn copy(&self) -> Dict {
+        let Dict { keys, entries, set, .. } = self;
+        Dict { keys: *keys, entries: entries.clone(), set: *set, ..Dict::default() }
+    }
+
+    /// The keys.
+    pub(crate) fn key_column(&self) -> Column {
+        Column::of_scalars(self.key_type(), self.entries.iter().map(|(key, _)| key))
+    }
+
     /// The value of a key.
     pub fn get(&self, key: &Scalar) -> Option<&Value> {
-        self.entries.iter().find(|(known, _)| known == key).map(|(_, value)| value)
+        self.place(key).map(|place| &self.entries[place].1)
+    }
+
+    fn place(&self, key: &Scalar) -> Option<usize> {
+        if self.indexed != self.entries.len() {
+            return self.entries.iter().position(|(known, _)| known == key);
+        }
+        let places = self.places.get(&stable_hash(key))?;
+        places.iter().map(|&place| place as usize).find(|&place| self.entries[place].0 == *key)
+    }
+
+    /// Notes the places of entries that came or went by other ways than [`Dict::set`].
+    fn index(&mut self) {
+        if self.indexed == self.entries.len() {
+            return;
+        }
+        self.places.clear();
+        for (place, (key, _)) in self.entries.iter().enumerate() {
+            self.places.entry(stable_hash(key)).or_default().push(place as u32);
+        }
+        self.indexed = self.entries.len();
     }
 
     /// Gives a key a value; a new key goes to the end.
     pub fn set(&mut self, key: Scalar, value: Value) {
-        match self.entries.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, old)) => *old = value,
-            None => self.entries.push((key, value)),
+        self.index();
+        match self.place(&key) {
+            Some(place) => self.entries[place].1 = value,
+            None => {
+                self.places.entry(stable_hash(&key)).or_default().push(self.entries.len() as u32);
+                self.indexed += 1;
+                self.entries.push((key, value));
+            }
         }
     }
 }
@@ -321,6 +407,34 @@ pub trait Host {
     fn apply(&mut self, function: &Value, args: Vec<Value>) -> Result<Value, Diagnostic> {
         let _ = args;
         Err(Diagnostic::new(format!("functions cannot be called back here: function=`{}`", function.kind())))
+    }
+
+    /// The value of metacode over the columns of a table. Only the interpreter can give it, as with `apply`.
+    fn eval_over(&mut self, code: &Code, rows: Option<&Batch>) -> Result<Value, Diagnostic> {
+        let _ = rows;
+        Err(Diagnostic::new(format!("metacode cannot be evaluated here: code=`{code}`")))
+    }
+
+    /// Asks whether a value of so many bytes may be made. Whoever makes much out of little asks before.
+    fn reserve(&mut self, bytes: usize) -> Result<(), Diagnostic> {
+        let _ = bytes;
+        Ok(())
+    }
+
+    /// The text of a module, such as `prices::bars`; `None` if there is none.
+    fn module(&mut self, path: &str) -> Option<Arc<Source>> {
+        let _ = path;
+        None
+    }
+
+    /// The limit in milliseconds, once the script at work has taken longer. It is asked every now and then.
+    fn late(&mut self) -> Option<u64> {
+        None
+    }
+
+    /// A number by chance; `None` where nothing may depend on chance.
+    fn chance(&mut self) -> Option<u64> {
+        None
     }
 
     /// The time `now()` gives, in nanoseconds since 1970-01-01; `None` where there is no clock.

@@ -437,13 +437,28 @@ impl Embedded {
     }
 }
 
-/// All that is wrong with a script: its syntax, else what building and checking its graphs finds. The graphs are
-/// submitted to a process without threads that is thrown away.
-pub fn check_script(source: &Arc<Source>) -> Result<Vec<Diagnostic>, Failure> {
+/// All that is wrong with a script: what its text tells, and what building and checking its graphs finds. The graphs
+/// are submitted to a process without threads that is thrown away.
+pub fn check_script(source: &Arc<Source>) -> Result<lang::Checked, Failure> {
+    let mut checked = lang::check(source, &mut Calls);
     let orca = Embedded::open(&Options { threads: 0, ..Options::default() })?;
     let found = orca.run_script(source);
     orca.close();
-    Ok(found.err().map(Failure::into_diagnostics).unwrap_or_default())
+    for error in found.err().map(Failure::into_diagnostics).unwrap_or_default() {
+        if !checked.errors.iter().any(|known| known.span == error.span) {
+            checked.errors.push(error);
+        }
+    }
+    Ok(checked)
+}
+
+/// The world as a check of a text knows it: the calls that scripts may make.
+struct Calls;
+
+impl lang::Host for Calls {
+    fn names(&self) -> Vec<&'static str> {
+        graph::manual().into_iter().map(|entry| entry.name).collect()
+    }
 }
 
 /// What could not be stored.

@@ -18,6 +18,11 @@ impl Interpreter<'_> {
             let args = self.args(args, span)?;
             return self.call_value(&function, args);
         };
+        if super::joins::is_join(name) && self.user_function(name).is_none() {
+            let mut evaluated = self.args(args, span)?;
+            super::joins::note_right(&mut evaluated, args);
+            return self.call_named(name, evaluated);
+        }
         if &**name == "table" && self.user_function(name).is_none() {
             let args = self.named_args(args, span)?;
             return self.call_named(name, args);
@@ -107,9 +112,10 @@ impl Interpreter<'_> {
             "objByName" | "objectByName" => self.object_by_name(&args),
             "undef" => self.undefine(&args),
             "eval" => match args.values.first() {
-                Some(Some(Value::Code(code))) => self.eval(&code.expr.clone()),
+                Some(Some(Value::Code(code))) => self.eval_code(&code.clone(), None),
                 _ => Err(Diagnostic::new("metacode is wanted: function=`eval`")),
             },
+            "expr" => super::metacode::expr(&args),
             "DECIMAL32" | "DECIMAL64" | "DECIMAL128" => decimal_type(name, &args),
             _ => self.call_builtin(name, &args),
         }
@@ -126,19 +132,26 @@ impl Interpreter<'_> {
         {
             return Ok(Value::Scalar(*ty, data::Scalar::Null));
         }
-        if let Some(function) = crate::library::find(plain) {
-            return self.deeper(|this| crate::library::call(function, args, this));
-        }
         // A function that changes its argument is the plain one, whose result goes back.
-        if let Some(function) = plain.strip_suffix('!').and_then(crate::library::find) {
-            return self.deeper(|this| crate::library::call(function, args, this));
+        let changing = || plain.strip_suffix('!').and_then(crate::library::find);
+        if let Some(function) = crate::library::find(plain).or_else(changing) {
+            let value = self.deeper(|this| crate::library::call(function, args, this))?;
+            self.make(value.bytes())?;
+            return Ok(value);
         }
         if let Some(result) = self.host.call(plain, args) {
             return result;
         }
+        if let Some(value) = self.frame.variables.get(plain) {
+            let kind = value.kind();
+            return Err(Diagnostic::at(args.span, format!("not a function: name=`{plain}`, found=`{kind}`")));
+        }
         let host = self.host.names();
         let known = self.frame.functions.iter().map(|def| &*def.name);
-        let known = known.chain(host).chain(crate::library::all().map(|function| function.name));
+        let known = known
+            .chain(host)
+            .chain(super::STATEMENT_WORDS.iter().copied())
+            .chain(crate::library::all().map(|function| function.name));
         Err(Diagnostic::at(args.span, format!("unknown function: name=`{plain}`")).suggest(plain, known))
     }
 
@@ -169,6 +182,7 @@ impl Interpreter<'_> {
         let mut values = bind(def, args)?;
         let frame = Frame { functions: functions.clone(), function: true, ..Frame::default() };
         let caller = std::mem::replace(&mut self.frame, frame);
+        self.callers.push(caller);
         let result = self.deeper(|this| {
             for (parameter, value) in def.parameters.iter().zip(&mut values) {
                 let value = match (value.take(), &parameter.default) {
@@ -187,6 +201,7 @@ impl Interpreter<'_> {
                 _ => Ok(Value::NULL),
             }
         });
+        let caller = self.callers.pop().expect("pushed above");
         let mut callee = std::mem::replace(&mut self.frame, caller);
         let value = result.map_err(|error| self.place_in_caller(error, def, span))?;
         let mutable = def.parameters.iter().enumerate().filter(|(_, parameter)| parameter.mutable);

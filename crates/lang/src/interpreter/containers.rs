@@ -41,9 +41,16 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     ),
     script("dict", "keyObj, valueObj, [ordered]", "A dictionary.", ("dict(`a`b, 1 2)[`b]", "2"), |_, args| dict(args)),
     script("array", "dataType, [size=0], [capacity], [default]", "A vector.", ("size(array(INT, 3))", "3"), array),
-    script("set", "X", "The distinct values, in order of first appearance.", ("2 in set(1 2 2)", "true"), |_, args| {
-        distinct(wanted(args, 0, "X")?)
-    }),
+    script(
+        "set",
+        "X",
+        "The set of the values; `|`, `&`, `-` and `^` of two sets are sets.",
+        ("set(1 2 2) | set(3)", "set([1,2,3])"),
+        |_, args| match distinct(wanted(args, 0, "X")?)? {
+            Value::Vector(column) => Ok(Dict::set_of(&column)),
+            other => Err(unfit("set", &other)),
+        },
+    ),
     script("distinct", "X", "The distinct values.", ("distinct(1 2 2 1)", "[1,2]"), |_, args| {
         distinct(wanted(args, 0, "X")?)
     }),
@@ -54,8 +61,10 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         ("take(1 2, 3)", "[1,2,1]"),
         take,
     ),
-    script("join", "X, Y", "Both in a row.", ("join(1 2, 3)", "[1,2,3]"), |_, args| {
-        join(wanted(args, 0, "X")?, wanted(args, 1, "Y")?)
+    script("join", "X, Y", "Both in a row.", ("join(1 2, 3)", "[1,2,3]"), |host, args| {
+        let (x, y) = (wanted(args, 0, "X")?, wanted(args, 1, "Y")?);
+        host.reserve(x.bytes().saturating_add(y.bytes()))?;
+        join(x, y)
     }),
     script("append!", "obj, newData", "Adds rows or elements.", ("append!([1,2], 3)", "[1,2,3]"), append),
     script("push!", "obj, newData", "Adds rows or elements.", ("push!([1,2], 3)", "[1,2,3]"), append),
@@ -76,7 +85,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         match wanted(args, 0, "dictionary")? {
             Value::Dict(dict) => {
                 let dict = dict.lock();
-                Ok(Value::Vector(Column::of_scalars(dict.key_type(), dict.entries.iter().map(|(key, _)| key))))
+                Ok(Value::Vector(dict.key_column()))
             }
             Value::Table(table) => Ok(names(&table.batch())),
             other => Err(unfit("keys", other)),
@@ -119,10 +128,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     script("copy", "X", "A copy that shares nothing.", ("copy(1 2)", "[1,2]"), |_, args| {
         Ok(match wanted(args, 0, "X")? {
             Value::Table(table) => Value::Table(Table::new(table.batch())),
-            Value::Dict(dict) => {
-                let dict = dict.lock();
-                Value::Dict(Arc::new(Mutex::new(Dict { keys: dict.keys, entries: dict.entries.clone() })))
-            }
+            Value::Dict(dict) => Value::Dict(Arc::new(Mutex::new(dict.lock().copy()))),
             other => other.clone(),
         })
     }),
@@ -225,7 +231,7 @@ pub(super) fn typed(column: Column) -> Column {
 }
 
 /// Vectors of one type as the cells of an array vector.
-fn array_vector(cells: &[Value]) -> Result<Column> {
+pub(super) fn array_vector(cells: &[Value]) -> Result<Column> {
     let mut offsets = vec![0];
     let mut parts = vec![];
     let mut ty = Type::Void;
@@ -291,12 +297,13 @@ fn empty_table(names: &Value, types: &Value, rows: usize) -> Result<Value> {
 }
 
 /// Types as a list: `[INT, DOUBLE]`, or their names.
-fn types_of(value: &Value) -> Result<Vec<Type>> {
+pub(super) fn types_of(value: &Value) -> Result<Vec<Type>> {
     let one = |value: &Value| match value {
         Value::Type(ty) => Ok(*ty),
-        value => {
-            value.as_text().and_then(Type::parse).ok_or_else(|| Diagnostic::new(format!("not a type: found=`{value}`")))
-        }
+        value => value.as_text().and_then(Type::parse).ok_or_else(|| {
+            let error = Diagnostic::new(format!("not a type: found=`{value}`"));
+            error.suggest(value.as_text().unwrap_or_default(), Type::NAMED.iter().map(|(_, name)| *name))
+        }),
     };
     match value {
         Value::Tuple(values) => values.iter().map(one).collect(),
@@ -333,6 +340,7 @@ fn dict(args: &Args) -> Result<Value> {
 fn array(host: &mut dyn Host, args: &Args) -> Result<Value> {
     let size = given(args, 1, "size").map_or(Ok(0), size_of)?;
     let default = given(args, 3, "default").or_else(|| given(args, 3, "defaultValue"));
+    host.reserve(default.map_or(std::mem::size_of::<i64>(), Value::bytes).saturating_mul(size))?;
     match wanted(args, 0, "dataType")? {
         Value::Builtin(any) if &**any == "ANY" => Ok(Value::Tuple(vec![default.cloned().unwrap_or(Value::NULL); size])),
         Value::Type(ty) => match default {
@@ -362,7 +370,7 @@ fn distinct(value: &Value) -> Result<Value> {
     Ok(Value::Vector(column.take(&rows)))
 }
 
-fn take(_: &mut dyn Host, args: &Args) -> Result<Value> {
+fn take(host: &mut dyn Host, args: &Args) -> Result<Value> {
     let (value, count) = (wanted(args, 0, "X")?, wanted(args, 1, "n")?);
     let count = count.as_i64().ok_or_else(|| Diagnostic::new("a whole number is wanted: parameter=`n`"))?;
     let size = length(value).unwrap_or(1) as i64;
@@ -372,6 +380,8 @@ fn take(_: &mut dyn Host, args: &Args) -> Result<Value> {
     if size == 0 && count != 0 {
         return Err(Diagnostic::new("there is nothing to take from"));
     }
+    let each = value.bytes() / size.max(1) as usize + 1;
+    host.reserve(each.saturating_mul(count.unsigned_abs() as usize))?;
     // A negative count takes from the end.
     let start = if count < 0 { (size + count % size) % size } else { 0 };
     let rows: Vec<u32> = (0..count.abs()).map(|place| ((start + place) % size) as u32).collect();
@@ -408,9 +418,19 @@ pub(super) fn join(left: &Value, right: &Value) -> Result<Value> {
 
 fn append(host: &mut dyn Host, args: &Args) -> Result<Value> {
     let (object, new) = (wanted(args, 0, "obj")?, wanted(args, 1, "newData")?);
+    host.reserve(new.bytes())?;
     match object {
         Value::Table(table) => {
             append_rows(host, table, std::slice::from_ref(new))?;
+            Ok(object.clone())
+        }
+        Value::Dict(dict) if dict.lock().set => {
+            let ty = dict.lock().key_type();
+            let new = cast(host, &column_of(new, None)?, ty)?;
+            let mut dict = dict.lock();
+            for row in 0..new.len() {
+                dict.set(new.get(row), Value::NULL);
+            }
             Ok(object.clone())
         }
         Value::Vector(column) if column.ty() != Type::Void => {
@@ -491,8 +511,14 @@ fn clear(value: &Value) -> Result<Value> {
 }
 
 fn erase(object: &Value, key: &Value) -> Result<Value> {
-    let (Value::Dict(dict), Value::Scalar(_, key)) = (object, key) else { return Err(unfit("erase!", object)) };
-    dict.lock().entries.retain(|(known, _)| known != key);
+    match (object, key) {
+        (Value::Dict(dict), Value::Scalar(_, key)) => dict.lock().entries.retain(|(known, _)| known != key),
+        (Value::Dict(dict), Value::Vector(keys)) => {
+            let keys: Vec<Scalar> = (0..keys.len()).map(|row| keys.get(row)).collect();
+            dict.lock().entries.retain(|(known, _)| !keys.contains(known));
+        }
+        _ => return Err(unfit("erase!", object)),
+    }
     Ok(object.clone())
 }
 
@@ -505,5 +531,5 @@ fn schema(rows: &Batch) -> Result<Value> {
     let columns =
         table_of(columns.iter().map(|(name, value): &(Option<Arc<str>>, Value)| (name.clone(), value)).collect())?;
     let entries = vec![(Scalar::from("colDefs"), columns)];
-    Ok(Value::Dict(Arc::new(Mutex::new(Dict { keys: Some(Type::String), entries }))))
+    Ok(Value::Dict(Arc::new(Mutex::new(Dict::of(Type::String, entries)))))
 }

@@ -13,7 +13,14 @@ use std::sync::Arc;
 
 impl Interpreter<'_> {
     pub(super) fn eval(&mut self, expr: &Expr) -> Result<Value> {
-        self.deeper(|this| this.kind(expr)).map_err(|error| error.or_at(expr.span))
+        let pending = self.limits.pending;
+        let value = self.deeper(|this| this.kind(expr)).map_err(|error| error.or_at(expr.span));
+        self.limits.pending = match (&value, &expr.kind) {
+            // A variable's value is held by it.
+            (_, ExprKind::Name(_)) | (Err(_), _) => pending,
+            (Ok(value), _) => pending.saturating_add(value.bytes()),
+        };
+        value
     }
 
     fn kind(&mut self, expr: &Expr) -> Result<Value> {
@@ -30,7 +37,17 @@ impl Interpreter<'_> {
             ExprKind::Tuple(items) => Ok(Value::Tuple(self.items(items)?)),
             ExprKind::Dict(entries) => self.dict(entries),
             ExprKind::Pair(a, b) => Ok(Value::Pair(Box::new(self.eval(a)?), Box::new(self.eval(b)?))),
-            ExprKind::Range(a, b) => range(&self.eval(a)?, &self.eval(b)?),
+            ExprKind::Range(a, b) => {
+                let (from, to) = (self.eval(a)?, self.eval(b)?);
+                let (ty, from, to) = range(&from, &to)?;
+                self.make((from.abs_diff(to) as usize + 1) * size_of::<i64>())?;
+                let whole = |value: i64| Scalar::Int(value);
+                let values: Vec<Scalar> = match from <= to {
+                    true => (from..=to).map(whole).collect(),
+                    false => (to..=from).rev().map(whole).collect(),
+                };
+                Ok(Value::Vector(Column::of_scalars(ty, &values)))
+            }
             ExprKind::Lambda(def) => Ok(self.function_value(def)),
             ExprKind::Metacode { list, items } => Ok(self.metacode(*list, items)),
             ExprKind::Select(select) => self.select(select),
@@ -60,8 +77,14 @@ impl Interpreter<'_> {
 
     /// The column, variable or user function of this name.
     fn known(&self, name: &str) -> Option<Value> {
-        if let Some(column) = self.frame.rows.last().and_then(|rows| rows.batch.column_named(name)) {
-            return Some(Value::Vector(column.clone()));
+        if let Some(rows) = self.frame.rows.last() {
+            if let Some(column) = rows.batch.column_named(name) {
+                return Some(Value::Vector(column.clone()));
+            }
+            // `count(*)` counts the rows.
+            if name == "*" {
+                return Some(Value::Vector(Column::repeat(Type::Int, &Scalar::Int(1), rows.batch.rows())));
+            }
         }
         if let Some(value) = self.frame.variables.get(name) {
             return Some(value.clone());
@@ -78,7 +101,9 @@ impl Interpreter<'_> {
         let columns = self.frame.rows.last().map(|rows| rows.batch.schema().names()).unwrap_or_default();
         let variables = self.frame.variables.keys().map(|name| &**name);
         let functions = self.frame.functions.iter().map(|def| &*def.name);
-        let error = error.suggest(name, columns.iter().map(String::as_str).chain(variables).chain(functions));
+        let types = Type::NAMED.iter().map(|(_, name)| *name).filter(|_| name.chars().all(char::is_uppercase));
+        let known = columns.iter().map(String::as_str).chain(variables).chain(functions).chain(types);
+        let error = error.suggest(name, known);
         match error.help {
             None if self.frame.function => {
                 error.help("a function sees its parameters and its own variables, not those of the session")
@@ -105,7 +130,13 @@ impl Interpreter<'_> {
 
     pub(super) fn binary(&mut self, operator: Binary, left: Value, right: Value, span: Span) -> Result<Value> {
         match (operator, &left, &right) {
-            (Binary::In, _, Value::Dict(dict)) => {
+            (Binary::BitOr | Binary::BitAnd | Binary::BitXor | Binary::Subtract, Value::Dict(a), Value::Dict(b))
+                if a.lock().set && b.lock().set =>
+            {
+                let (a, b) = (a.lock().key_column(), b.lock().key_column());
+                return super::values::of_sets(self, operator, &a, &b).map_err(|error| error.or_at(span));
+            }
+            (Binary::In, _, Value::Dict(dict)) if !dict.lock().set => {
                 let dict = dict.lock();
                 return match &left {
                     Value::Vector(keys) => {
@@ -116,7 +147,14 @@ impl Interpreter<'_> {
                     other => Err(Diagnostic::at(span, format!("not a key: found=`{}`", other.kind()))),
                 };
             }
-            (Binary::Join, ..) => return super::containers::join(&left, &right).map_err(|error| error.or_at(span)),
+            (Binary::Join, ..) => {
+                self.make(left.bytes().saturating_add(right.bytes()))?;
+                return super::containers::join(&left, &right).map_err(|error| error.or_at(span));
+            }
+            // `1..6$2:3`: the elements as so many rows and columns.
+            (Binary::Cast, _, Value::Pair(rows, columns)) => {
+                return super::parts::shaped(&left, rows, columns).map_err(|error| error.or_at(span));
+            }
             _ => {}
         }
         let spans = vec![span; 2];
@@ -144,13 +182,17 @@ impl Interpreter<'_> {
     }
 
     fn dict(&mut self, entries: &[(Expr, Expr)]) -> Result<Value> {
-        let mut dict = Dict { keys: Some(Type::String), entries: vec![] };
+        let mut dict = Dict::of(Type::String, vec![]);
         for (index, (key, value)) in entries.iter().enumerate() {
             let Value::Scalar(ty, scalar) = self.eval(key)? else {
                 return Err(Diagnostic::at(key.span, "a dictionary's key must be a scalar"));
             };
             if index == 0 {
                 dict.keys = Some(ty);
+            } else if dict.key_type().is_text() != ty.is_text() || !ty.is_text() && dict.keys != Some(ty) {
+                let (wanted, found) = (dict.key_type(), ty);
+                let message = format!("key of another type: wanted=`{wanted}`, found=`{found}`");
+                return Err(Diagnostic::at(key.span, message));
             }
             dict.set(scalar, self.eval(value)?);
         }
@@ -202,8 +244,7 @@ impl Interpreter<'_> {
     fn path(&mut self, name: &str, links: &mut Vec<&Expr>) -> Result<Option<Value>> {
         if let (Some(rows), Some(ExprKind::Member(_, member))) =
             (self.frame.rows.last(), links.last().map(|link| &link.kind))
-            && rows.name.as_deref() == Some(name)
-            && let Some(column) = rows.batch.column_named(member)
+            && let Some(column) = rows.qualified(name, member)
         {
             let column = column.clone();
             links.pop();
@@ -262,7 +303,7 @@ impl Interpreter<'_> {
 }
 
 /// What a name means in every script: a type, a constant or a function of the library.
-pub(super) fn global(name: &str) -> Option<Value> {
+pub(crate) fn global(name: &str) -> Option<Value> {
     let function = || crate::library::find(name).map(|function| Value::Builtin(function.name.into()));
     type_named(name).map(Value::Type).or_else(|| constant(name)).or_else(function)
 }
@@ -285,8 +326,8 @@ fn constant(name: &str) -> Option<Value> {
     })
 }
 
-/// `a..b`, upwards or downwards, both ends included.
-fn range(from: &Value, to: &Value) -> Result<Value> {
+/// The type and the ends of `a..b`, upwards or downwards, both ends included.
+fn range(from: &Value, to: &Value) -> Result<(Type, i64, i64)> {
     let wrong = || Diagnostic::new(format!("a range needs two whole numbers or times: from=`{from}`, to=`{to}`"));
     let (Value::Scalar(ty, from), Value::Scalar(other, to)) = (from, to) else { return Err(wrong()) };
     let whole = |ty: Type| ty.is_integer() || ty.is_temporal();
@@ -299,9 +340,5 @@ fn range(from: &Value, to: &Value) -> Result<Value> {
     if from.abs_diff(*to) >= ELEMENTS_MAX as u64 {
         return Err(Diagnostic::new(format!("range is too long: from=`{from}`, to=`{to}`, limit=`{ELEMENTS_MAX}`")));
     }
-    let values: Vec<Scalar> = match from <= to {
-        true => (*from..=*to).map(Scalar::Int).collect(),
-        false => (*to..=*from).rev().map(Scalar::Int).collect(),
-    };
-    Ok(Value::Vector(Column::of_scalars(ty, &values)))
+    Ok((ty, *from, *to))
 }

@@ -198,6 +198,9 @@ pub(crate) fn by_column(host: &mut dyn Host, args: &Args) -> Result<Value> {
 
 /// The function of some rows of its arguments. Of array vectors it takes all elements of the rows in a row.
 fn of_rows(host: &mut dyn Host, function: &Value, columns: &[Column], from: usize, to: usize) -> Result<Value> {
+    if let Some(short) = columns.iter().find(|column| column.len() < to) {
+        return Err(Diagnostic::new(format!("columns of different length: rows=`{}`", short.len())));
+    }
     host.apply(function, columns.iter().map(|column| Value::Vector(elements(column, from, to))).collect())
 }
 

@@ -17,7 +17,7 @@ enum Places {
     Many(Vec<u32>),
 }
 
-const NOWHERE: u32 = u32::MAX;
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// `value[places]`; with several places, one after another. A place left out means all.
 pub(super) fn get(value: &Value, places: &[Option<Value>]) -> Result<Value> {
@@ -43,7 +43,7 @@ fn get_one(value: &Value, place: &Value) -> Result<Value> {
         Value::Vector(column) => match places(place, column.len())? {
             Places::One(Some(row)) => Ok(Value::of_row(column, row)),
             Places::One(None) => Ok(Value::Scalar(column.ty(), Scalar::Null)),
-            Places::Many(rows) => Ok(Value::Vector(take(column, &rows)?)),
+            Places::Many(rows) => Ok(Value::Vector(take_or_null(column, &rows)?)),
         },
         Value::Tuple(values) => match places(place, values.len())? {
             Places::One(Some(row)) => Ok(values[row].clone()),
@@ -64,7 +64,7 @@ fn get_one(value: &Value, place: &Value) -> Result<Value> {
 }
 
 /// Rows of a column, NULL where there is none.
-fn take(column: &Column, rows: &[u32]) -> Result<Column> {
+pub(super) fn take_or_null(column: &Column, rows: &[u32]) -> Result<Column> {
     if !rows.contains(&NOWHERE) {
         return Ok(column.take(rows));
     }
@@ -95,7 +95,8 @@ fn get_of_table(rows: &Batch, place: &Value) -> Result<Value> {
         Places::One(Some(row)) => Ok(row_of(rows, row)),
         Places::One(None) => Err(Diagnostic::new(format!("no such row: index=`{place}`, rows=`{}`", rows.rows()))),
         Places::Many(wanted) => {
-            let columns = rows.columns().iter().map(|column| take(column, &wanted)).collect::<Result<Vec<_>>>()?;
+            let columns =
+                rows.columns().iter().map(|column| take_or_null(column, &wanted)).collect::<Result<Vec<_>>>()?;
             Ok(Value::Table(crate::value::Table::new(Batch::new(rows.schema().clone(), columns)?)))
         }
     }
@@ -105,7 +106,7 @@ fn get_of_table(rows: &Batch, place: &Value) -> Result<Value> {
 fn row_of(rows: &Batch, row: usize) -> Value {
     let entries = rows.schema().fields().iter().zip(rows.columns());
     let entries = entries.map(|(field, column)| (Scalar::Text(field.name.clone()), Value::of_row(column, row)));
-    Value::Dict(Arc::new(Mutex::new(Dict { keys: Some(Type::String), entries: entries.collect() })))
+    Value::Dict(Arc::new(Mutex::new(Dict::of(Type::String, entries.collect()))))
 }
 
 /// The elements that an index means: a number, a pair for a half-open range, numbers, or a truth value for each.
@@ -167,6 +168,25 @@ pub(super) fn element(value: &Value, place: usize) -> Result<Value> {
     }
 }
 
+/// Is a dictionary within a value?
+pub(super) fn holds(value: &Value, wanted: &Arc<Mutex<Dict>>) -> bool {
+    let mut seen = std::collections::HashSet::new();
+    let mut waiting = vec![value.clone()];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::Dict(dict) if Arc::ptr_eq(&dict, wanted) => return true,
+            Value::Dict(dict) if seen.insert(Arc::as_ptr(&dict)) => {
+                waiting.extend(dict.lock().entries.iter().map(|(_, value)| value.clone()));
+            }
+            Value::Tuple(values) => waiting.extend(values),
+            Value::Pair(a, b) => waiting.extend([*a, *b]),
+            Value::Function(function) => waiting.extend(function.given.into_iter().flatten()),
+            _ => {}
+        }
+    }
+    false
+}
+
 /// Changes an element. A container that is shared is changed in place; of a vector or tuple, the changed one is given.
 pub(super) fn set(
     host: &mut Interpreter,
@@ -188,6 +208,12 @@ pub(super) fn set(
             let Value::Scalar(ty, key) = place else {
                 return Err(Diagnostic::new(format!("not a key: found=`{}`", place.kind())));
             };
+            if dict.lock().set {
+                return Err(Diagnostic::new("a set has no values to assign").help("write append!(set, key)"));
+            }
+            if holds(&value, &dict) {
+                return Err(Diagnostic::new("a dictionary cannot hold itself"));
+            }
             let mut dict = dict.lock();
             if dict.entries.is_empty() && dict.keys.is_none() {
                 dict.keys = Some(*ty);
@@ -197,7 +223,11 @@ pub(super) fn set(
                 let (wanted, found) = (dict.key_type(), ty);
                 return Err(Diagnostic::new(format!("key of another type: wanted=`{wanted}`, found=`{found}`")));
             }
-            dict.set(key.clone(), value);
+            let key = match *ty == dict.key_type() || key.is_null() {
+                true => key.clone(),
+                false => cast(host, &Column::repeat(*ty, key, 1), dict.key_type())?.get(0),
+            };
+            dict.set(key, value);
             Ok(None)
         }
         Value::Table(table) => {

@@ -3,33 +3,45 @@
 //! Invariants:
 //! - A function sees its parameters, its own variables and the functions it was defined beside, never the variables
 //!   of the session: what it gives depends on its arguments alone.
-//! - Every step is counted. A script that runs out of steps ends with an error that no `try` of its own can catch.
+//! - Every step and every value made is counted. A script that passes a limit ends with an error that no `try` of its
+//!   own can catch.
 //! - Nothing here reads a clock or chance; both belong to the [`Host`].
 
 mod call;
 mod containers;
 mod evaluate;
+mod grouped;
 mod higher_order;
 mod index;
+mod joins;
+mod limits;
+mod metacode;
 mod modify;
+mod modules;
 mod names;
 mod parts;
 mod select;
 mod statement;
+mod values;
 
 pub(crate) use containers::{ELEMENTS_MAX, FUNCTIONS as CONTAINER_FUNCTIONS, cast};
+pub(crate) use evaluate::global;
 pub(crate) use higher_order::{
     FUNCTIONS as HIGHER_ORDER_FUNCTIONS, accumulate, by_column, elements, moving, segment_by, talib, window,
 };
+pub(crate) use joins::FUNCTIONS as JOIN_FUNCTIONS;
+pub(crate) use metacode::FUNCTIONS as METACODE_FUNCTIONS;
 pub use names::{free_names, names_in};
 pub(crate) use parts::FUNCTIONS as PART_FUNCTIONS;
+pub(crate) use values::FUNCTIONS as VALUE_FUNCTIONS;
 
 use crate::diagnostic::{Diagnostic, Source};
 use crate::function::{Form, Function, Result};
 use crate::parser::{Parsed, parse};
 use crate::tree::{Expr, FunctionDef};
-use crate::value::{Args, Host, Object, UserFunction, Value};
+use crate::value::{Args, Code, Host, Object, UserFunction, Value};
 use data::Batch;
+use limits::Limits;
 use statement::Flow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,11 +49,12 @@ use std::sync::Arc;
 /// User functions in sight, the newest last.
 type Functions = Arc<Vec<Arc<FunctionDef>>>;
 
-/// How many steps a script may take unless its session says otherwise.
-const STEPS_MAX: u64 = 100_000_000;
 /// How many expressions, statements and calls may be within one another at work.
 /// Without optimization a level takes several times the stack.
 const DEPTH_MAX: u32 = if cfg!(debug_assertions) { 160 } else { 640 };
+
+/// Words that begin statements: one that is mistyped looks like a function.
+pub(crate) const STATEMENT_WORDS: &[&str] = &["return", "throw", "assert", "share", "insert", "update", "delete"];
 
 /// What a script leaves behind for the next one: variables and functions.
 #[derive(Debug, Default)]
@@ -50,6 +63,8 @@ pub struct Session {
     functions: Functions,
     /// How many steps one run may take; `None` for the usual limit.
     pub limit_steps: Option<u64>,
+    /// How many bytes the values of one run may take; `None` for the usual limit. Its time is the host's to measure.
+    pub limit_bytes: Option<usize>,
 }
 
 impl Session {
@@ -105,7 +120,8 @@ impl Session {
             functions: self.functions.clone(),
             ..Frame::default()
         };
-        let mut interpreter = Interpreter::new(frame, source, self.limit_steps, host);
+        let limits = Limits::new(self.limit_steps, self.limit_bytes);
+        let mut interpreter = Interpreter { limits, ..Interpreter::new(frame, source, host) };
         let result = work(&mut interpreter);
         self.variables = interpreter.frame.variables;
         self.functions = interpreter.frame.functions;
@@ -115,7 +131,7 @@ impl Session {
 
 /// Calls a user function, as an engine does: it needs no session.
 pub fn call_function(function: &UserFunction, args: Vec<Value>, host: &mut dyn Host) -> Result<Value> {
-    let mut interpreter = Interpreter::new(Frame::default(), None, None, host);
+    let mut interpreter = Interpreter::new(Frame::default(), None, host);
     interpreter.call_function_value(function, Args { values: args.into_iter().map(Some).collect(), ..Args::default() })
 }
 
@@ -123,11 +139,11 @@ pub fn call_function(function: &UserFunction, args: Vec<Value>, host: &mut dyn H
 pub fn eval_over(expr: &Expr, rows: &Batch, functions: &Functions, host: &mut dyn Host) -> Result<Value> {
     let frame = Frame {
         functions: functions.clone(),
-        rows: vec![Rows { batch: rows.clone(), name: None }],
+        rows: vec![Rows { batch: rows.clone(), names: vec![] }],
         function: true,
         ..Frame::default()
     };
-    Interpreter::new(frame, None, None, host).eval(expr)
+    Interpreter::new(frame, None, host).eval(expr)
 }
 
 /// An entry of the library that works on values of any kind.
@@ -156,35 +172,33 @@ struct Frame {
 #[derive(Debug)]
 struct Rows {
     batch: Batch,
-    /// The variable that holds the table, for `t.column`.
-    name: Option<Arc<str>>,
+    /// The variable that holds the table, for `t.column`; of joined tables, that of each.
+    names: Vec<Arc<str>>,
+}
+
+impl Rows {
+    /// `table.column`: of joined tables that both have the column, the later one's has the table's name before it.
+    fn qualified(&self, table: &str, column: &str) -> Option<&data::Column> {
+        let place = self.names.iter().position(|name| &**name == table)?;
+        let prefixed = if place > 0 { self.batch.column_named(&format!("{table}_{column}")) } else { None };
+        prefixed.or_else(|| self.batch.column_named(column))
+    }
 }
 
 struct Interpreter<'a> {
     host: &'a mut dyn Host,
     frame: Frame,
+    /// The frames of the functions that called one another up to here, the session's first.
+    callers: Vec<Frame>,
     source: Option<Arc<Source>>,
-    steps: u64,
-    steps_max: u64,
+    limits: Limits,
     depth: u32,
 }
 
 impl<'a> Interpreter<'a> {
-    fn new(frame: Frame, source: Option<&Arc<Source>>, limit: Option<u64>, host: &'a mut dyn Host) -> Interpreter<'a> {
-        let steps_max = limit.unwrap_or(STEPS_MAX);
-        Interpreter { host, frame, source: source.cloned(), steps: 0, steps_max, depth: 0 }
-    }
-
-    fn step(&mut self) -> Result<()> {
-        self.steps += 1;
-        if self.exhausted() {
-            return Err(Diagnostic::new(format!("script took too many steps: limit=`{}`", self.steps_max)));
-        }
-        Ok(())
-    }
-
-    fn exhausted(&self) -> bool {
-        self.steps > self.steps_max
+    fn new(frame: Frame, source: Option<&Arc<Source>>, host: &'a mut dyn Host) -> Interpreter<'a> {
+        let limits = Limits::new(None, None);
+        Interpreter { host, frame, callers: vec![], source: source.cloned(), limits, depth: 0 }
     }
 
     /// Does something one level deeper.
@@ -224,6 +238,26 @@ impl Host for Interpreter<'_> {
 
     fn print(&mut self, text: &str) {
         self.host.print(text);
+    }
+
+    fn eval_over(&mut self, code: &Code, rows: Option<&Batch>) -> Result<Value> {
+        self.eval_code(code, rows)
+    }
+
+    fn reserve(&mut self, bytes: usize) -> Result<()> {
+        self.make(bytes)
+    }
+
+    fn module(&mut self, path: &str) -> Option<Arc<Source>> {
+        self.host.module(path)
+    }
+
+    fn late(&mut self) -> Option<u64> {
+        self.host.late()
+    }
+
+    fn chance(&mut self) -> Option<u64> {
+        self.host.chance()
     }
 
     fn now(&mut self) -> Option<i64> {

@@ -4,7 +4,7 @@ use super::containers::{append_rows, cast, column_of, typed};
 use super::{Interpreter, Rows};
 use crate::diagnostic::Diagnostic;
 use crate::function::Result;
-use crate::tree::{Expr, ExprKind, Update};
+use crate::tree::{Expr, Update};
 use crate::value::{Args, Table, Value};
 use data::{Batch, Column, Field, Schema};
 use std::sync::Arc;
@@ -133,11 +133,7 @@ impl Interpreter<'_> {
         table: &Expr,
         work: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        let name = match &table.kind {
-            ExprKind::Name(name) | ExprKind::Member(_, name) => Some(name.clone()),
-            _ => None,
-        };
-        self.frame.rows.push(Rows { batch: batch.clone(), name });
+        self.frame.rows.push(Rows { batch: batch.clone(), names: super::joins::names_of(table) });
         let result = work(self);
         self.frame.rows.pop();
         result

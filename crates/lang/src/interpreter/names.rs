@@ -144,7 +144,11 @@ impl Walk {
                         filter.iter().for_each(|expr| self.expr(expr));
                     }
                 }
-                S::Return(None) | S::Break | S::Continue | S::Go | S::UseModule(_) => {}
+                S::Timer(count, body) => {
+                    count.iter().for_each(|count| self.expr(count));
+                    self.statements(body);
+                }
+                S::Return(None) | S::Break | S::Continue | S::Go | S::Module(_) | S::UseModule(_) => {}
             }
         }
     }
@@ -214,9 +218,7 @@ impl Walk {
         for items in [&select.items, &select.group, &select.context, &select.pivot] {
             self.items(items);
         }
-        for (key, _) in select.csort.iter().chain(&select.order) {
-            self.expr(key);
-        }
+        select.csort.iter().chain(&select.order).for_each(|key| self.expr(&key.expr));
         select.filter.iter().chain(&select.having).chain(&select.limit).for_each(|expr| self.expr(expr));
     }
 }

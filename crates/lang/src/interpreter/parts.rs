@@ -34,6 +34,31 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         |host, args| flatten(host, wanted(args, 0, "X")?),
     ),
     script(
+        "transpose",
+        "X",
+        "A matrix with its rows as columns.",
+        ("transpose(matrix(1 2, 3 4))", "([1,3],[2,4])"),
+        |_, args| {
+            let columns = columns_of(wanted(args, 0, "X")?)?;
+            let rows = columns.first().map_or(0, Column::len);
+            let cells: Vec<Column> = columns;
+            let row = |row: usize| Value::vector(cells.iter().map(|column| Value::of_row(column, row)).collect());
+            Ok(Value::Tuple((0..rows).map(row).collect()))
+        },
+    ),
+    script("shape", "X", "How many rows and columns, as a pair.", ("shape(matrix(1 2 3, 4 5 6))", "3:2"), |_, args| {
+        let value = wanted(args, 0, "X")?;
+        let (rows, columns) = match value {
+            Value::Table(table) => (table.batch().rows(), table.batch().columns().len()),
+            Value::Tuple(_) => {
+                let columns = columns_of(value)?;
+                (columns.first().map_or(0, Column::len), columns.len())
+            }
+            value => (length(value).unwrap_or(1), 1),
+        };
+        Ok(Value::Pair(Box::new(Value::int(rows as i32)), Box::new(Value::int(columns as i32))))
+    }),
+    script(
         "matrix",
         "X...",
         "Columns of one length and type, as a tuple; functions across a row take it for its columns.",
@@ -150,6 +175,36 @@ fn flatten(host: &mut dyn Host, value: &Value) -> Result<Value> {
 fn concat(host: &mut dyn Host, columns: Vec<Column>, ty: Type) -> Result<Value> {
     let columns = columns.iter().map(|column| cast(host, column, ty)).collect::<Result<Vec<_>>>()?;
     Ok(Value::Vector(Column::concat(&columns.iter().collect::<Vec<_>>())?))
+}
+
+/// The columns of a matrix.
+fn columns_of(value: &Value) -> Result<Vec<Column>> {
+    let unfit = || Diagnostic::new(format!("a matrix is wanted: found=`{}`", value.kind()));
+    let Value::Tuple(values) = value else { return Err(unfit()) };
+    let column = |value: &Value| match value {
+        Value::Vector(column) if column.ty().element().is_none() => Some(column.clone()),
+        _ => None,
+    };
+    let columns: Vec<Column> = values.iter().map(column).collect::<Option<_>>().ok_or_else(unfit)?;
+    match columns.windows(2).all(|two| two[0].len() == two[1].len()) {
+        true => Ok(columns),
+        false => Err(unfit()),
+    }
+}
+
+/// The elements of a vector as a matrix of so many rows and columns, column by column.
+pub(super) fn shaped(value: &Value, rows: &Value, columns: &Value) -> Result<Value> {
+    let wanted = || Diagnostic::new(format!("whole numbers above 0 are wanted: shape=`{rows}:{columns}`"));
+    let count = |value: &Value| value.as_i64().and_then(|count| usize::try_from(count).ok()).filter(|count| *count > 0);
+    let (rows, columns) = (count(rows).ok_or_else(wanted)?, count(columns).ok_or_else(wanted)?);
+    let column = super::containers::column_of(value, None)?;
+    if rows.checked_mul(columns) != Some(column.len()) {
+        let found = column.len();
+        return Err(Diagnostic::new(format!(
+            "not as many elements as the shape has: shape=`{rows}:{columns}`, elements=`{found}`"
+        )));
+    }
+    Ok(Value::Tuple((0..columns).map(|place| Value::Vector(column.slice(place * rows, rows))).collect()))
 }
 
 fn matrix(host: &mut dyn Host, args: &Args) -> Result<Value> {

@@ -9,7 +9,7 @@ use super::containers::{column_of, typed};
 use crate::diagnostic::Diagnostic;
 use crate::function::Result;
 use crate::printer::column_name;
-use crate::tree::{Expr, ExprKind, MetaItem, Select};
+use crate::tree::{Expr, ExprKind, MetaItem, Select, SortKey};
 use crate::value::{Table, Value};
 use data::{Batch, Column, Field, Scalar, Schema};
 use std::cmp::Ordering;
@@ -21,10 +21,9 @@ impl Interpreter<'_> {
         let from = self.table_rows(&select.from)?;
         let chosen = self.filtered(&from, &select.from, &select.filter)?;
         let rows = if select.filter.is_empty() { from } else { from.take(&chosen) };
-        if let Some(key) = select.pivot.first() {
-            return Err(Diagnostic::at(key.expr.span, "`pivot by` is not supported in a script"));
-        }
-        let result = if !select.group.is_empty() {
+        let result = if !select.pivot.is_empty() {
+            self.pivoted(select, &rows)?
+        } else if !select.group.is_empty() {
             self.grouped(select, &rows)?
         } else if !select.context.is_empty() {
             self.in_context(select, &rows)?
@@ -39,6 +38,11 @@ impl Interpreter<'_> {
             }
             _ => result,
         };
+        if select.exec && !select.pivot.is_empty() {
+            // A matrix is its columns.
+            let columns = result.columns()[select.pivot.len() - 1..].iter().cloned();
+            return Ok(Value::Tuple(columns.map(Value::Vector).collect()));
+        }
         Ok(if select.exec { executed(select, &result) } else { Value::Table(Table::new(result)) })
     }
 
@@ -59,9 +63,19 @@ impl Interpreter<'_> {
         let order = self.order_of(select, rows)?;
         let values = self.over(rows, &select.from, |this| this.item_values(&select.items, rows))?;
         let all_scalars = values.iter().all(|(_, value)| matches!(value, Value::Scalar(..)));
-        let result = batch_of(values, if all_scalars { 1 } else { rows.rows() })?;
+        // `select distinct sym`: vectors of a length of their own.
+        let own_length = match values.first() {
+            Some((_, Value::Vector(first))) if first.len() < rows.rows() => {
+                let same =
+                    |(_, value): &(_, Value)| matches!(value, Value::Vector(column) if column.len() == first.len());
+                values.iter().all(same).then_some(first.len())
+            }
+            _ => None,
+        };
+        let count = own_length.unwrap_or(if all_scalars { 1 } else { rows.rows() });
+        let result = batch_of(values, count)?;
         match order {
-            Some(order) if !all_scalars => Ok(result.take(&order)),
+            Some(order) if !all_scalars && own_length.is_none() => Ok(result.take(&order)),
             _ => self.ordered_by_result(select, result, all_scalars || select.order.is_empty()),
         }
     }
@@ -75,14 +89,14 @@ impl Interpreter<'_> {
             select
                 .order
                 .iter()
-                .map(|(key, _)| column_of(&this.eval(key)?, Some(rows.rows())))
+                .map(|key| column_of(&this.eval(&key.expr)?, Some(rows.rows())))
                 .collect::<Result<Vec<_>>>()
         });
         // A key may also be the name of a result.
         Ok(keys.ok().map(|keys| sorted(&keys, &select.order, rows.rows())))
     }
 
-    fn ordered_by_result(&mut self, select: &Select, result: Batch, done: bool) -> Result<Batch> {
+    pub(super) fn ordered_by_result(&mut self, select: &Select, result: Batch, done: bool) -> Result<Batch> {
         if done {
             return Ok(result);
         }
@@ -90,14 +104,14 @@ impl Interpreter<'_> {
             select
                 .order
                 .iter()
-                .map(|(key, _)| column_of(&this.eval(key)?, Some(result.rows())))
+                .map(|key| column_of(&this.eval(&key.expr)?, Some(result.rows())))
                 .collect::<Result<Vec<_>>>()
         })?;
         Ok(result.take(&sorted(&keys, &select.order, result.rows())))
     }
 
     /// The value of each item with its name; all columns for `*`, several for a function with several results.
-    fn item_values(&mut self, items: &[MetaItem], rows: &Batch) -> Result<Vec<(Arc<str>, Value)>> {
+    pub(super) fn item_values(&mut self, items: &[MetaItem], rows: &Batch) -> Result<Vec<(Arc<str>, Value)>> {
         let all = || {
             rows.schema()
                 .fields()
@@ -142,62 +156,6 @@ impl Interpreter<'_> {
         self.eval(expr)
     }
 
-    /// `group by`: one row for each group, its keys first.
-    fn grouped(&mut self, select: &Select, rows: &Batch) -> Result<Batch> {
-        let keys = self.key_columns(&select.group, select, rows)?;
-        let columns: Vec<Column> = keys.iter().map(|(_, column)| column.clone()).collect();
-        let mut groups = groups_of(&columns, rows.rows());
-        let ascending: Vec<(Expr, bool)> = select.group.iter().map(|item| ((*item.expr).clone(), false)).collect();
-        let firsts: Vec<u32> = groups.iter().map(|group| group[0]).collect();
-        let first_keys: Vec<Column> = columns.iter().map(|column| column.take(&firsts)).collect();
-        let order = sorted(&first_keys, &ascending, groups.len());
-        groups = order.iter().map(|&group| std::mem::take(&mut groups[group as usize])).collect();
-        // An item that is a key stands among the keys already.
-        let is_key = |item: &MetaItem| {
-            let text = item.expr.to_string();
-            let same =
-                |key: &&MetaItem| key.expr.to_string() == text || key.names.first().is_some_and(|name| **name == *text);
-            item.names.is_empty() && select.group.iter().any(|key| same(&key))
-        };
-        let items: Vec<MetaItem> = select.items.iter().filter(|item| !is_key(item)).cloned().collect();
-        let mut parts: Vec<Batch> = vec![];
-        // Without any group the types of the results come from no rows.
-        let empty = groups.is_empty().then(Vec::new);
-        for group in groups.iter().chain(&empty) {
-            let batch = rows.take(group);
-            let mut values: Vec<(Arc<str>, Value)> = keys
-                .iter()
-                .map(|(name, column)| {
-                    let value = group.first().map_or(Scalar::Null, |&row| column.get(row as usize));
-                    (name.clone(), Value::Scalar(column.ty(), value))
-                })
-                .collect();
-            let keep = self.over(&batch, &select.from, |this| {
-                if let Some(having) = &select.having
-                    && this.eval(having)?.as_bool() != Some(true)
-                {
-                    return Ok(false);
-                }
-                if !items.is_empty() || select.items.is_empty() {
-                    values.extend(this.item_values(&items, &batch)?);
-                }
-                Ok(true)
-            })?;
-            if keep || parts.is_empty() && empty.is_some() {
-                parts.push(batch_of(values, 1)?);
-            }
-        }
-        let result = match parts.first() {
-            Some(first) => Batch::concat(first.schema().clone(), &parts)?,
-            // No group has what `having` asks for.
-            None => Batch::empty(Arc::new(Schema::new(
-                keys.iter().map(|(name, column)| Field::new(name.clone(), column.ty())).collect(),
-            )?)),
-        };
-        let result = if empty.is_some() { result.slice(0, 0) } else { result };
-        self.ordered_by_result(select, result, select.order.is_empty())
-    }
-
     /// `context by`: the items of each group, as many rows as it has.
     fn in_context(&mut self, select: &Select, rows: &Batch) -> Result<Batch> {
         let keys = self.key_columns(&select.context, select, rows)?;
@@ -209,7 +167,7 @@ impl Interpreter<'_> {
             let mut batch = rows.take(group);
             if !select.csort.is_empty() {
                 let keys = self.over(&batch, &select.from, |this| {
-                    let column = |(key, _): &(Expr, bool)| column_of(&this.eval(key)?, Some(batch.rows()));
+                    let column = |key: &SortKey| column_of(&this.eval(&key.expr)?, Some(batch.rows()));
                     select.csort.iter().map(column).collect::<Result<Vec<_>>>()
                 })?;
                 batch = batch.take(&sorted(&keys, &select.csort, batch.rows()));
@@ -230,7 +188,12 @@ impl Interpreter<'_> {
         self.ordered_by_result(select, result, select.order.is_empty())
     }
 
-    fn key_columns(&mut self, keys: &[MetaItem], select: &Select, rows: &Batch) -> Result<Vec<(Arc<str>, Column)>> {
+    pub(super) fn key_columns(
+        &mut self,
+        keys: &[MetaItem],
+        select: &Select,
+        rows: &Batch,
+    ) -> Result<Vec<(Arc<str>, Column)>> {
         self.over(rows, &select.from, |this| {
             let key = |item: &MetaItem| {
                 let name = item.names.first().cloned().unwrap_or_else(|| column_name(&item.expr).into());
@@ -270,14 +233,19 @@ pub(super) fn groups_of(keys: &[Column], rows: usize) -> Vec<Vec<u32>> {
     groups
 }
 
-/// Rows in the order of keys, NULL first; equal ones as they were.
-fn sorted(keys: &[Column], order: &[(Expr, bool)], rows: usize) -> Vec<u32> {
+/// Rows in the order of keys, NULL as the smallest value unless a key says otherwise; equal ones as they were.
+pub(super) fn sorted(keys: &[Column], order: &[SortKey], rows: usize) -> Vec<u32> {
     let values: Vec<Vec<Scalar>> = keys.iter().map(|key| (0..rows).map(|row| key.get(row)).collect()).collect();
     let mut places: Vec<u32> = (0..rows as u32).collect();
     places.sort_by(|&a, &b| {
-        let by_key = values.iter().zip(order).map(|(values, (_, descending))| {
-            let order = compare(&values[a as usize], &values[b as usize]);
-            if *descending { order.reverse() } else { order }
+        let by_key = values.iter().zip(order).map(|(values, key)| {
+            let (a, b) = (&values[a as usize], &values[b as usize]);
+            match (key.nulls_first, a.is_null(), b.is_null()) {
+                (Some(first), true, false) | (Some(first), false, true) if first == a.is_null() => Ordering::Less,
+                (Some(_), true, false) | (Some(_), false, true) => Ordering::Greater,
+                _ if key.descending => compare(b, a),
+                _ => compare(a, b),
+            }
         });
         by_key.fold(Ordering::Equal, Ordering::then)
     });

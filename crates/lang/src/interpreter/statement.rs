@@ -29,7 +29,10 @@ impl Interpreter<'_> {
     }
 
     pub(super) fn statement(&mut self, statement: &Statement) -> Result<Flow> {
-        self.deeper(|this| this.statement_kind(statement)).map_err(|error| error.or_at(statement.span))
+        let pending = self.limits.pending;
+        let flow = self.deeper(|this| this.statement_kind(statement)).map_err(|error| error.or_at(statement.span));
+        self.limits.pending = pending;
+        flow
     }
 
     fn statement_kind(&mut self, statement: &Statement) -> Result<Flow> {
@@ -96,10 +99,9 @@ impl Interpreter<'_> {
                 let name = self.eval(name)?;
                 self.host.use_catalog(name.as_text().unwrap_or_default())?;
             }
-            S::UseModule(path) => {
-                return Err(Diagnostic::new(format!("no such module: module=`{path}`"))
-                    .help("define the functions in the script itself"));
-            }
+            S::Module(_) => {}
+            S::UseModule(path) => self.use_module(path)?,
+            S::Timer(count, body) => return self.timer(count.as_ref(), body),
             S::Share(table, name) => {
                 let table = self.eval(table)?;
                 self.frame.variables.insert(name.clone(), table);
@@ -107,6 +109,31 @@ impl Interpreter<'_> {
             S::Insert(table, columns, values) => self.insert(table, columns, values)?,
             S::Update(update) => self.update(update)?,
             S::Delete(table, filter) => self.delete(table, filter)?,
+        }
+        Ok(Flow::Next(Value::NULL))
+    }
+
+    /// Runs statements so many times and prints how long they took, where there is a clock.
+    fn timer(&mut self, count: Option<&Expr>, body: &[Statement]) -> Result<Flow> {
+        let times = match count {
+            Some(count) => {
+                let value = self.eval(count)?;
+                value.as_i64().filter(|times| *times >= 0).ok_or_else(|| {
+                    Diagnostic::at(count.span, format!("a whole number from 0 on is wanted: timer=`{value}`"))
+                })?
+            }
+            None => 1,
+        };
+        let start = self.host.now();
+        for _ in 0..times {
+            self.step()?;
+            match self.statements(body)? {
+                Flow::Next(_) => {}
+                flow => return Ok(flow),
+            }
+        }
+        if let (Some(start), Some(end)) = (start, self.host.now()) {
+            self.host.print(&format!("Time elapsed: {} ms", end.saturating_sub(start) as f64 / 1e6));
         }
         Ok(Flow::Next(Value::NULL))
     }

@@ -63,6 +63,26 @@ impl Host for Notes {
     fn print(&mut self, text: &str) {
         self.0.push(text.to_string());
     }
+
+    fn module(&mut self, path: &str) -> Option<Arc<Source>> {
+        let text = match path {
+            "bars" => "module bars\ndef width(x) { return double_(x) }\ndef double_(x) { return x * 2 }\nLIMIT = 5",
+            "tools::more" => "module tools::more\nuse bars\ndef four(x) { return width(width(x)) }",
+            "clash" => "def width(x) { return x }",
+            "loud" => "print(1)",
+            "round" => "use round",
+            _ => return None,
+        };
+        Some(Source::new(path, text))
+    }
+
+    fn chance(&mut self) -> Option<u64> {
+        Some(1 << 63)
+    }
+
+    fn late(&mut self) -> Option<u64> {
+        self.0.iter().any(|note| note == "late").then_some(7)
+    }
 }
 
 fn run(script: &str) -> Result<Value, String> {
@@ -325,6 +345,215 @@ fn what_never_ends_is_ended() {
     assert_eq!(errors[0].message, "script took too many steps: limit=`10000`");
     let error = run("def f(n) { return [1, f(n + 1)] }; f(1)").expect_err("it never ends");
     assert!(error.contains("calls are nested too deeply"), "{error}");
+}
+
+#[test]
+fn a_script_that_takes_too_much_memory_is_ended() {
+    let mut session = Session { limit_bytes: Some(1_000_000), ..Session::new() };
+    for script in [
+        "x = 1..1000000",
+        "try { x = take(1, 9999999) } catch (ex) {}",
+        "x = array(LONG, 1000000)",
+        "x = take(repeat(\"a\", 1000), 9000)",
+        "x = [til(100000), til(100000), til(100000), til(100000)]",
+        "t = table(til(2000) as a); cj(t, t)",
+        "x = til(10); while (true) { x = x <- x }",
+        "r = []; for (i in 0:100) r.append!(til(10000))",
+        "d = {\"a\": 1}; for (i in 0:100) d[string(i)] = til(10000)",
+        "def f(n) { x = til(10000); return f(n + 1) }; f(1)",
+    ] {
+        let errors = session.run(&Source::new("test", script), &mut Notes::default()).expect_err(script);
+        assert_eq!(errors[0].message, "script takes too much memory: limit_bytes=`1000000`", "{script}");
+        session = Session { limit_bytes: Some(1_000_000), ..Session::new() };
+    }
+    // What is let go is no longer counted.
+    let source = Source::new("test", "for (i in 0:1000) x = til(10000)\nsize(x)");
+    assert_eq!(session.run(&source, &mut Notes::default()).expect("enough").show(), "10000");
+}
+
+#[test]
+fn a_script_that_takes_too_long_is_ended() {
+    let source = Source::new("test", "print(`late); while (true) { try { while (true) {} } catch (ex) {} }");
+    let errors = Session::new().run(&source, &mut Notes::default()).expect_err("it never ends");
+    assert_eq!(errors[0].message, "script took too long: limit_ms=`7`");
+}
+
+#[test]
+fn modules_bring_functions_and_constants() {
+    check(&[
+        ("use bars\nwidth(3)", "6"),
+        ("use bars\nbars::width(LIMIT) + bars::LIMIT", "15"),
+        ("use tools::more\nfour(1)", "4"),
+        ("use bars\nuse bars\nwidth(3)", "6"),
+    ]);
+    refused(&[
+        (
+            "use nowhere",
+            "test:1:1: no such module: module=`nowhere` (it is the file of that name beside the script, `::` being a \
+             folder)",
+        ),
+        (
+            "use bars\nuse clash",
+            "test:2:1: function is defined already: function=`width`, module=`clash` (give one of them another name)",
+        ),
+        ("use loud", "test:1:1: a module holds functions and constants alone: module=`loud`, line=`1`, column=`1`"),
+        ("use round", "test:1:1: modules use one another: module=`round`, levels=`16`"),
+    ]);
+}
+
+#[test]
+fn tables_are_joined_by_keys() {
+    const TWO: &str = "l = table(1 2 3 as id, 4 5 6 as x); r = table(1 3 3 5 as id, 7 8 9 10 as x);";
+    for (script, wanted) in [
+        ("ej(l, r, `id)", "id x r_x\n1 4 7\n3 6 8\n3 6 9"),
+        ("lj(l, r, `id)", "id x r_x\n1 4 7\n2 5\n3 6 8\n3 6 9"),
+        ("lsj(l, r, `id)", "id x r_x\n1 4 7\n2 5\n3 6 8"),
+        ("select l.x, r.x as y from ej(l, r, `id)", "x y\n4 7\n6 8\n6 9"),
+        ("select count(*) as n from fj(l, r, `id)", "n\n5"),
+        ("select count(*) as n from cj(l, r)", "n\n12"),
+        ("select sum(x) as s from lj(l, r, `id) where isNull(r_x)", "s\n5"),
+    ] {
+        let value = run(&format!("{TWO}\n{script}")).unwrap_or_else(|error| panic!("{script}: {error}"));
+        let words = |text: &str| -> Vec<Vec<String>> {
+            text.lines().map(|line| line.split_whitespace().map(str::to_string).collect()).collect()
+        };
+        assert_eq!(words(&value.show()), words(wanted), "{script}");
+    }
+    const TIMED: &str =
+        "t = table(`A`A`B as s, 2 5 7 as t, 1 2 3 as p); q = table(`A`A`B as s, 1 3 6 as t, 7 8 9 as b);";
+    for (script, wanted) in [
+        ("aj(t, q, `s`t).b", "[7,8,9]"),
+        ("aj(t, q, `s`t).q_t", "[1,3,6]"),
+        ("wj(t, q, -2:0, <sum(b)>, `s`t).sum_b", "[7,8,9]"),
+        ("wj(t, q, -1:0, <[sum(b) as m]>, `s`t).m", "[7,,9]"),
+        ("pwj(t, q, -1:0, <[sum(b) as m]>, `s`t).m", "[7,8,9]"),
+        ("size(cj(table(1 2 as a), table(3 4 5 as b)))", "6"),
+    ] {
+        let value = run(&format!("{TIMED}\n{script}")).unwrap_or_else(|error| panic!("{script}: {error}"));
+        assert_eq!(value.show(), wanted, "{script}");
+    }
+    refused(&[("t = table(1 as a); ej(t, t, `b)", "test:1:20: unknown column: column=`b`, table=`left`")]);
+}
+
+#[test]
+fn queries_pivot_fill_spans_and_put_nulls_where_told() {
+    check(&[
+        ("t = table(1 2 1 as a, `x`y`x as s, 1 2 3 as p); exec p from t pivot by a, s", "([3,],[,2])"),
+        ("t = table(1 2 1 as a, `x`y`x as s, 1 2 3 as p); exec sum(p) from t pivot by a, s", "([4,],[,2])"),
+        (
+            "t = table(1 2 1 as a, `x`y`x as s, 1 2 3 as p); columnNames(select p from t pivot by a, s)",
+            "[\"a\",\"x\",\"y\"]",
+        ),
+        (
+            "t = table(0 10 40 as ts, 1 2 3 as v); (select sum(v) as s from t group by interval(ts, 10, \"null\")).s",
+            "[1,2,,,3]",
+        ),
+        (
+            "t = table(0 10 40 as ts, 1 2 3 as v); (select sum(v) as s from t group by interval(ts, 10, \"prev\")).s",
+            "[1,2,2,2,3]",
+        ),
+        (
+            "t = table(0 10 40 as ts, 1 2 3 as v); (select sum(v) as s from t group by interval(ts, 10, \"post\")).s",
+            "[1,2,3,3,3]",
+        ),
+        (
+            "t = table(0 10 40 as ts, 1 2 5 as v); (select sum(v) as s from t group by interval(ts, 10, \"linear\")).s",
+            "[1,2,3,4,5]",
+        ),
+        (
+            "t = table(0 10 40 as ts, 1 2 3 as v); (select sum(v) as s from t group by interval(ts, 10, 0)).s",
+            "[1,2,0,0,3]",
+        ),
+        (
+            "t = table(0 10 40 as ts, 1 2 3 as v); (select sum(v) as s from t group by interval(ts, 10, \"none\")).s",
+            "[1,2,3]",
+        ),
+        (
+            "t = table(09:30:00 + 0 30 90 240 as ts, 1 2 3 4 as v); \
+             (select sum(v) as s from t group by interval(ts, 1m, \"null\")).s",
+            "[3,3,,,4]",
+        ),
+        ("(select * from table([1,,3] as a) order by a nulls last).a", "[1,3,]"),
+        ("(select * from table([1,,3] as a) order by a desc nulls first).a", "[,3,1]"),
+        ("(select * from table([1,,3] as a) order by a desc).a", "[3,1,]"),
+        ("(select * from table(1 2 3 4 as a) limit 1, 2).a", "[2,3]"),
+        ("(select distinct s from table(`b`a`b as s)).distinct_s", "[\"b\",\"a\"]"),
+        ("(select a from table(`x`y`x as s, 1 2 3 as a) group by s).a", "[[1,3],[2]]"),
+        ("(select s, count(*) as n from table(`x`y`x as s) group by s having count(*) > 1).n", "[2]"),
+    ]);
+}
+
+#[test]
+fn metacode_is_made_at_run_time() {
+    check(&[
+        ("sqlCol(`a`b)", "(<a>,<b>)"),
+        ("sqlCol(`a, sum)", "<sum(a)>"),
+        ("makeCall(add, 1, <x>)", "<add(1, x)>"),
+        ("eval(makeCall(def(x) { return x * 3 }, 2))", "6"),
+        ("x = 3; eval(parseExpr(\"x + 2\"))", "5"),
+        ("eval(expr(6, <, 8))", "true"),
+        ("eval(expr(1, +, 2, *, 3))", "7"),
+        ("expr(<a>, -, <b + c>)", "<a - (b + c)>"),
+        ("expr(sum, 1 2 3).eval()", "6"),
+        ("t = table(1 2 3 as a, 4 5 6 as b); sql(sqlCol(`b), t, <a > 1>).eval().b", "[5,6]"),
+        ("t = table(1 2 1 as a, 4 5 6 as b); sql(sqlCol(`b, sum, `s), t, groupBy=sqlCol(`a)).eval().s", "[10,5]"),
+        ("t = table(1 2 1 as a); sql(sqlCol(`a), t, orderBy=sqlCol(`a), ascOrder=0, exec=true).eval()", "[2,1,1]"),
+    ]);
+    refused(&[
+        (
+            "c = <x>; for (i in 0:500) c = makeCall(neg, c)",
+            "test:1:31: metacode is too large: parts=`799`, limit=`10000`, levels=`400`",
+        ),
+        (
+            "parseExpr(\"1 +\")",
+            "test:1:1: text is no expression: expression:1:4: syntax error: expected an expression, found the end of \
+             the script",
+        ),
+    ]);
+}
+
+#[test]
+fn values_are_told_changed_and_made_by_chance() {
+    check(&[
+        ("type(1) + type(1.5) + type(`a)", "38"),
+        ("rand(10, 2)", "[5,5]"),
+        ("t = table(1 2 as a, 3 4 as b); t.rename!(`x`y); t.drop!(`x); t.y", "[3,4]"),
+        ("t = table(2 1 as a); t.addColumn(`c, INT); t.sortBy!(`a); t.c", "[,]"),
+        ("1..6$2:3", "([1,2],[3,4],[5,6])"),
+        ("x = set(1 2 3); y = set(3 4); [size(x | y), size(x & y), size(x - y), size(x ^ y)]", "[4,1,2,3]"),
+        ("x = set(1 2 3); x.append!(9); x.erase!(1); keys(x)", "[2,3,9]"),
+        ("1 5 in set(1 2)", "[true,false]"),
+        (
+            "d = dict(til(200000), til(200000)); d.erase!(7); d[7] = 1; d[199999] = 2; d[199999] + d[7] + size(d)",
+            "200003",
+        ),
+        ("d = dict(1 2, 3 4); d.clear!(); d[5] = 6; d[1] = 7; d", "5->6\n1->7"),
+        ("typestr(set(1 2)) + form(set(1 2))$STRING", "INT SET4"),
+        ("d = dict(INT, ANY); d[1.0] = 5; keys(d)", "[1]"),
+        ("transpose(1..6$2:3)", "([1,3,5],[2,4,6])"),
+        ("drop(1 2 3, -1)", "[1,2]"),
+        ("d = dict(`a`b, 1 2); dictUpdate!(d, add, `a`c, 5 6); d.c", "6"),
+        ("s = 0; timer(3) { s += 1 }; s", "3"),
+        ("date(\"9999999999999\")", ""),
+        ("long(\"99999999999999999999\")", ""),
+        ("temporalAdd(2024.01.05, 1B)", "2024.01.08"),
+        ("temporalAdd(2024.01.06, -1B)", "2024.01.05"),
+        ("temporalAdd(2024.01.08, -1B)", "2024.01.05"),
+        ("temporalAdd(2024.01.05, 6B)", "2024.01.15"),
+        ("temporalParse(\"14:30:05\", \"HH:mm:ss\")", "14:30:05"),
+        ("temporalParse(\"20240102\", \"yyyyMMdd\")", "2024.01.02"),
+        ("temporalParse(\"3/2/2024 2:05:06 PM\", \"M/d/yyyy h:mm:ss aa\")", "2024.03.02T14:05:06"),
+        ("temporalParse(\"2024-13-02\", \"yyyy-MM-dd\")", ""),
+        ("temporalFormat(2024.01.02T14:03:05.123, \"yyyy.MM.dd HH:mm:ss.SSS\")", "2024.01.02 14:03:05.123"),
+        ("format(0.256, \"0.0%\")", "25.6%"),
+        ("format(12, \"000000\")", "000012"),
+        ("format(12345.6, \"0.00E00\")", "1.23E04"),
+        ("format(-0.5, \"#.##\")", "-.5"),
+    ]);
+    refused(&[
+        ("d = dict(STRING, ANY); d[`a] = d", "test:1:24: a dictionary cannot hold itself"),
+        ("repeat(\"a\", 100000)", "test:1:1: too many repeats: n=`100000`, limit=`65536`"),
+    ]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::{row, sequence};
 use crate::diagnostic::Diagnostic;
 use crate::function::{Argument, BoundRow, Form, Function, Operands, Picked, Result};
 use crate::value::{Args, Host, Value};
-use data::{Column, Type};
+use data::{Column, Scalar, Type};
 
 /// Calls a function. Scalars give a scalar, vectors a vector; scalars beside vectors are repeated; an aggregate gives
 /// one value, a function with several results a tuple. A row function goes through tuples element by element.
@@ -53,7 +53,7 @@ pub fn call(function: &'static Function, args: &Args, host: &mut dyn Host) -> Re
                     (Err(error), None) => Err(error),
                 }
             }
-            form => on_values(function, &signature, form, &values),
+            form => on_values(function, &signature, form, &values, host),
         }
     };
     called().map_err(|error| error.or_at(args.span))
@@ -111,6 +111,7 @@ fn on_values(
     signature: &Signature,
     form: &Form,
     values: &[Option<Value>],
+    host: &mut dyn Host,
 ) -> Result<Value> {
     // A tuple among the rows' arguments: element by element.
     let tuple = values.iter().enumerate().find_map(|(place, value)| match value {
@@ -127,7 +128,7 @@ fn on_values(
                 other => Ok(other.clone()),
             };
             let values: Result<Vec<_>> = values.iter().enumerate().map(element).collect();
-            on_values(function, signature, form, &values?)
+            on_values(function, signature, form, &values?, host)
         };
         return Ok(Value::Tuple((0..count).map(of).collect::<Result<_>>()?));
     }
@@ -152,6 +153,17 @@ fn on_values(
                 return Err(Diagnostic::new(format!("{}: {wanted}: parameter=`{name}`", function.name)));
             }
         });
+    }
+    // A text beside a vector is repeated for each of its rows.
+    for value in values.iter().flatten() {
+        if let Value::Scalar(_, Scalar::Text(text)) = value {
+            let bytes = text.len().saturating_mul(rows);
+            host.reserve(bytes)?;
+            if bytes > i32::MAX as usize {
+                let limit = i32::MAX;
+                return Err(Diagnostic::new(format!("{}: texts are too long in all: limit=`{limit}`", function.name)));
+            }
+        }
     }
     let by_row = values.iter().enumerate().filter(|(place, _)| signature.by_row(*place));
     let columns: Vec<Column> = by_row

@@ -45,8 +45,33 @@ pub(super) static FUNCTIONS: &[Function] = &[
         ("nanotimestamp(2024.01.02)", "2024.01.02T00:00:00.000000000"),
         |a| to(a, Type::Nanotimestamp),
     ),
+    row(
+        "decimal32",
+        "X, scale",
+        "As DECIMAL32 with so many digits behind the point.",
+        ("string(decimal32(1.5, 2))", "1.50"),
+        |a| to_scale(a, Type::Decimal32, 9),
+    ),
+    row(
+        "decimal64",
+        "X, scale",
+        "As DECIMAL64 with so many digits behind the point.",
+        ("string(decimal64(1.5, 2))", "1.50"),
+        |a| to_scale(a, Type::Decimal64, 18),
+    ),
+    row(
+        "decimal128",
+        "X, scale",
+        "As DECIMAL128 with so many digits behind the point.",
+        ("string(decimal128(1.5, 2))", "1.50"),
+        |a| to_scale(a, Type::Decimal128, 38),
+    ),
     row("cast", "X, type", "As the type.", ("cast(2.5, INT)", "2"), |a| {
-        let wanted = || Diagnostic::new("a type is wanted: parameter=`type`");
+        let wanted = || {
+            let found = setting(a, 1).map_or("NULL".to_string(), Value::to_string);
+            let error = Diagnostic::new(format!("a type is wanted: parameter=`type`, found=`{found}`"));
+            error.suggest(found.trim_matches('"'), Type::NAMED.iter().map(|(_, name)| *name))
+        };
         match setting(a, 1) {
             Some(Value::Type(ty)) => to(a, *ty),
             Some(Value::Scalar(_, Scalar::Text(name))) => to(a, Type::parse(name).ok_or_else(wanted)?),
@@ -111,6 +136,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
 fn to(args: &[Argument], ty: Type) -> Result<BoundRow> {
     castable(args[0].ty, ty)?;
     Ok(BoundRow { ty, kernel: Box::new(move |columns| convert(&columns[0], ty)) })
+}
+
+fn to_scale(args: &[Argument], ty: fn(u8) -> Type, most: i64) -> Result<BoundRow> {
+    match super::settings::whole(args, 1, "scale")? {
+        Some(scale) if (0..=most).contains(&scale) => to(args, ty(scale as u8)),
+        _ => Err(Diagnostic::new(format!("a whole number from 0 to {most} is wanted: parameter=`scale`"))),
+    }
 }
 
 fn castable(from: Type, ty: Type) -> Result<()> {
@@ -250,7 +282,10 @@ fn parse(ty: Type, text: &str) -> Scalar {
             "false" | "0" => Some(Scalar::Bool(false)),
             _ => None,
         },
-        ty if ty.is_temporal() => data::parse_temporal(ty, text).ok().map(Scalar::Int),
+        ty if ty.is_temporal() => {
+            let (low, high) = range(ty);
+            data::parse_temporal(ty, text).ok().filter(|value| (low..=high).contains(value)).map(Scalar::Int)
+        }
         ty if ty.is_float() => text.parse().ok().map(Scalar::Float),
         ty if ty.is_decimal() => text
             .parse::<f64>()
@@ -258,7 +293,10 @@ fn parse(ty: Type, text: &str) -> Scalar {
             .map(|value| to_decimal(&Column::of_scalars(Type::Double, &[Scalar::Float(value)]), ty).get(0)),
         _ => {
             let (low, high) = range(ty);
-            let whole = text.parse::<i64>().ok().or_else(|| text.parse::<f64>().ok().map(|value| value as i64));
+            let whole = text.parse::<i64>().ok().or_else(|| {
+                let value = text.parse::<f64>().ok().filter(|value| value.abs() < i64::MAX as f64)?;
+                Some(value as i64)
+            });
             whole.filter(|value| (low..=high).contains(value)).map(Scalar::Int)
         }
     };
@@ -298,7 +336,7 @@ pub(super) fn rescale(from: Type, to: Type, value: i64) -> Option<i64> {
 }
 
 /// Year, month and day of a day since 1970-01-01, by the Gregorian calendar.
-fn civil(days: i64) -> (i64, i64, i64) {
+pub(super) fn civil(days: i64) -> (i64, i64, i64) {
     // Counted from the first of March of year 0, so that a leap day is a year's last one.
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
@@ -311,13 +349,13 @@ fn civil(days: i64) -> (i64, i64, i64) {
 }
 
 /// Days since 1970-01-01; `None` where there is no such day.
-fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
+pub(super) fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
     let date = chrono::NaiveDate::from_ymd_opt(year.try_into().ok()?, month as u32, day as u32)?;
     Some((date - chrono::NaiveDate::default()).num_days())
 }
 
 /// A whole number made of the day and the nanoseconds since midnight.
-fn part(args: &[Argument], of_date: bool, f: fn(i64, i64) -> i64) -> Result<BoundRow> {
+pub(super) fn part(args: &[Argument], of_date: bool, f: fn(i64, i64) -> i64) -> Result<BoundRow> {
     let from = args[0].ty;
     let dated = matches!(from, Type::Date | Type::Datetime | Type::Timestamp | Type::Nanotimestamp | Type::Month);
     let fits = if of_date { dated } else { from.is_temporal() && !matches!(from, Type::Date | Type::Month) };
@@ -339,7 +377,10 @@ fn part(args: &[Argument], of_date: bool, f: fn(i64, i64) -> i64) -> Result<Boun
 
 fn temporal_add(args: &[Argument]) -> Result<BoundRow> {
     let ty = args[0].ty;
-    let wanted = || Diagnostic::new("a duration, or a whole number and a unit, are wanted: parameter=`duration`");
+    let wanted = || {
+        Diagnostic::new("a duration, or a whole number and a unit, are wanted: parameter=`duration`")
+            .help("units are y M w d B H m s ms us ns")
+    };
     if !ty.is_temporal() {
         return Err(Diagnostic::new(format!("a temporal value is wanted: type=`{ty}`")));
     }
@@ -370,9 +411,16 @@ fn temporal_add(args: &[Argument]) -> Result<BoundRow> {
             })
         }
         (None, _) => {
+            let per_day = ty.units_per_day().ok_or_else(wanted)?;
+            if unit.as_ref() == "B" {
+                return Ok(shifted(ty, move |value| {
+                    let days = later_business_day(value.div_euclid(per_day), count)?;
+                    days.checked_mul(per_day)?.checked_add(value.rem_euclid(per_day))
+                }));
+            }
             let nanos: i64 = match unit.as_ref() {
                 "w" => 604_800_000_000_000,
-                "d" | "B" => 86_400_000_000_000,
+                "d" => 86_400_000_000_000,
                 "H" => 3_600_000_000_000,
                 "m" => 60_000_000_000,
                 "s" => 1_000_000_000,
@@ -381,18 +429,43 @@ fn temporal_add(args: &[Argument]) -> Result<BoundRow> {
                 "ns" => 1,
                 _ => return Err(wanted()),
             };
-            let per_day = ty.units_per_day().ok_or_else(wanted)?;
-            let step = (count as i128 * nanos as i128 * per_day as i128 / 86_400_000_000_000) as i64;
+            let step = count as i128 * nanos as i128 * per_day as i128 / 86_400_000_000_000;
+            let step = i64::try_from(step).map_err(|_| wanted())?;
             Box::new(move |value| value.checked_add(step))
         }
     };
+    Ok(shifted(ty, add))
+}
+
+/// A temporal value made of each; NULL where there is none, or where it has no room.
+pub(super) fn shifted(ty: Type, add: impl Fn(i64) -> Option<i64> + Send + Sync + 'static) -> BoundRow {
+    let (low, high) = range(ty);
     let kernel = move |columns: &[Column]| {
         let values = columns[0].to_i64s().expect("a temporal column");
-        let row = |row: usize| if columns[0].is_null(row) { None } else { add(values[row]) };
+        let fits = |value: &i64| (low..=high).contains(value);
+        let row = |row: usize| if columns[0].is_null(row) { None } else { add(values[row]).filter(fits) };
         let later: Vec<Option<i64>> = (0..values.len()).map(row).collect();
         let valid: NullBuffer = later.iter().map(Option::is_some).collect();
         let later = later.into_iter().map(Option::unwrap_or_default).collect();
         Ok(i64::column(ty, later, Some(valid), &Vocabulary::default()))
     };
-    Ok(BoundRow { ty, kernel: Box::new(kernel) })
+    BoundRow { ty, kernel: Box::new(kernel) }
+}
+
+/// The day so many business days, Monday to Friday, later. A step from a weekend begins at the business day before it,
+/// one back at the one behind it.
+fn later_business_day(day: i64, count: i64) -> Option<i64> {
+    let weekday = (day + 3).rem_euclid(7);
+    let (day, weekday) = match (weekday > 4, count.signum()) {
+        (true, 1) => (day - (weekday - 4), 4),
+        (true, -1) => (day + 7 - weekday, 0),
+        _ => (day, weekday),
+    };
+    let (weeks, rest) = (count / 5, count % 5);
+    let weekend = match weekday + rest {
+        place if place > 4 && count > 0 => 2,
+        place if place < 0 => -2,
+        _ => 0,
+    };
+    day.checked_add(weeks.checked_mul(7)?)?.checked_add(rest + weekend)
 }

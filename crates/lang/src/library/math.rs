@@ -1,11 +1,11 @@
 //! Mathematical functions of one value, and rounding.
 
 use super::item::{Item, Vocabulary};
-use super::settings::{need_number, whole};
+use super::settings::{need_number, number, whole};
 use crate::diagnostic::Diagnostic;
 use crate::function::{Argument, BoundRow, Form, Function, Kernel, Result};
-use data::arrow::buffer::NullBuffer;
-use data::{Column, Type};
+use data::arrow::buffer::{BooleanBuffer, NullBuffer};
+use data::{Column, Scalar, Type};
 
 const fn row(
     name: &'static str,
@@ -55,6 +55,37 @@ pub(super) static FUNCTIONS: &[Function] = &[
         need_number(a, 0)?;
         let sign = |value: f64| (value > 0.0) as i64 - (value < 0.0) as i64;
         Ok(BoundRow { ty: Type::Int, kernel: floats_to_wholes(Type::Int, sign) })
+    }),
+    row("rint", "X", "The nearest whole number; in the middle the even one.", ("rint(2.5 3.5)", "[2,4]"), |a| {
+        real(a, f64::round_ties_even)
+    }),
+    row("trunc", "X", "The whole part.", ("trunc(2.7 -2.7)", "[2,-2]"), |a| real(a, f64::trunc)),
+    row("gcd", "X, Y", "The greatest common divisor of whole numbers.", ("gcd(12, 18)", "6"), |a| {
+        wholes(a, "gcd", |x, y| i64::try_from(divisor(x, y)).ok())
+    }),
+    row("lcm", "X, Y", "The least common multiple of whole numbers.", ("lcm(4, 6)", "12"), |a| {
+        wholes(a, "lcm", |x, y| match divisor(x, y) {
+            0 => Some(0),
+            divisor => i64::try_from((x.unsigned_abs() / divisor).checked_mul(y.unsigned_abs())?).ok(),
+        })
+    }),
+    row("clip", "X, low, high", "The value, or the bound it lies beyond.", ("clip(1 5 9, 2, 6)", "[2,5,6]"), |a| {
+        let (low, high) = (number(a, 1, "low")?, number(a, 2, "high")?);
+        let (low, high) = (low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY));
+        if low.is_nan() || high.is_nan() || low > high {
+            return Err(Diagnostic::new(format!("a lower and a higher bound are wanted: low=`{low}`, high=`{high}`")));
+        }
+        let (least, most) = (low.ceil() as i64, high.floor() as i64);
+        same(a, move |value| value.clamp(low, high), move |value| value.max(least).min(most))
+    }),
+    row("isNanInf", "X", "Is it NaN or infinite?", ("isNanInf(1.5 2.5)", "[false,false]"), |a| {
+        need_number(a, 0)?;
+        let kernel = |columns: &[Column]| {
+            let values = floats(&columns[0])?;
+            let broken = |row: usize| !columns[0].is_null(row) && !values[row].is_finite();
+            Ok(Column::of_bools(BooleanBuffer::collect_bool(values.len(), broken), None))
+        };
+        Ok(BoundRow { ty: Type::Bool, kernel: Box::new(kernel) })
     }),
     row("bar", "X, interval", "The multiple of `interval` at or below.", ("bar(7 -6, 5)", "[5,-10]"), bar),
 ];
@@ -112,6 +143,27 @@ fn same(
     Ok(BoundRow { ty, kernel: Box::new(kernel) })
 }
 
+/// A whole number of two whole numbers; NULL where one is NULL or there is no room for the result.
+fn wholes(args: &[Argument], name: &str, f: fn(i64, i64) -> Option<i64>) -> Result<BoundRow> {
+    if let Some(arg) = args.iter().find(|arg| !(arg.ty.is_integer() || arg.ty == Type::Void)) {
+        return Err(Diagnostic::new(format!("a whole number is wanted: function=`{name}`, type=`{}`", arg.ty)));
+    }
+    let kernel = move |columns: &[Column]| {
+        let of = |row: usize| f(columns[0].get(row).as_i64()?, columns[1].get(row).as_i64()?);
+        let results = (0..columns[0].len()).map(|row| of(row).map_or(Scalar::Null, Scalar::Int));
+        Ok(Column::of_scalars(Type::Long, &results.collect::<Vec<_>>()))
+    };
+    Ok(BoundRow { ty: Type::Long, kernel: Box::new(kernel) })
+}
+
+fn divisor(x: i64, y: i64) -> u64 {
+    let (mut x, mut y) = (x.unsigned_abs(), y.unsigned_abs());
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    x
+}
+
 /// A LONG, or the whole number itself.
 fn to_whole(args: &[Argument], f: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Result<BoundRow> {
     need_number(args, 0)?;
@@ -137,7 +189,7 @@ fn bar(args: &[Argument]) -> Result<BoundRow> {
     let ty = args[0].ty;
     let step = match super::settings::setting(args, 1) {
         Some(crate::Value::Duration(count, unit)) => duration_in(ty, *count, unit),
-        _ => whole(args, 1, "interval")?,
+        _ => whole(args, 1, "interval").unwrap_or(None),
     };
     let step = step.filter(|step| *step > 0).ok_or_else(|| {
         Diagnostic::new("a whole number above 0, or a duration for a time, is wanted: parameter=`interval`")
@@ -154,7 +206,7 @@ fn bar(args: &[Argument]) -> Result<BoundRow> {
 }
 
 /// A length of time in the units of a type.
-pub(super) fn duration_in(ty: Type, count: i64, unit: &str) -> Option<i64> {
+pub(crate) fn duration_in(ty: Type, count: i64, unit: &str) -> Option<i64> {
     let per_day: i64 = match unit {
         "d" => 1,
         "H" => 24,

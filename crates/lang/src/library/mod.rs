@@ -3,6 +3,7 @@
 //! A function is one entry in the list of its family; the families stand in [`FAMILIES`]. Nothing else registers it.
 
 mod aggregate;
+mod calendar;
 mod call;
 mod calling;
 mod cast;
@@ -33,6 +34,7 @@ mod vector;
 
 pub use call::{bind_row, call};
 pub(crate) use calling::kept_rows;
+pub(crate) use math::duration_in;
 pub(crate) use operator::{common_type, truths};
 pub use signature::{Parameter, Signature};
 
@@ -44,6 +46,7 @@ static FAMILIES: &[&[Function]] = &[
     operator::FUNCTIONS,
     math::FUNCTIONS,
     cast::FUNCTIONS,
+    calendar::FUNCTIONS,
     null::FUNCTIONS,
     text::FUNCTIONS,
     aggregate::FUNCTIONS,
@@ -59,6 +62,9 @@ static FAMILIES: &[&[Function]] = &[
     vector::FUNCTIONS,
     crate::interpreter::CONTAINER_FUNCTIONS,
     crate::interpreter::PART_FUNCTIONS,
+    crate::interpreter::VALUE_FUNCTIONS,
+    crate::interpreter::JOIN_FUNCTIONS,
+    crate::interpreter::METACODE_FUNCTIONS,
     crate::interpreter::HIGHER_ORDER_FUNCTIONS,
 ];
 

@@ -483,6 +483,7 @@ fn is_in(args: &[Argument]) -> Result<BoundRow> {
     let set = match setting(args, 1) {
         Some(Value::Vector(column)) => column.clone(),
         Some(Value::Scalar(ty, value)) => Column::of_scalars(*ty, [value]),
+        Some(Value::Dict(dict)) => dict.lock().key_column(),
         Some(Value::Tuple(_)) | None | Some(_) => {
             return Err(Diagnostic::new("a vector is wanted: function=`in`, parameter=`set`"));
         }
@@ -563,13 +564,13 @@ fn like(args: &[Argument]) -> Result<BoundRow> {
     Ok(bools(move |columns| {
         let strings = convert(&columns[0], Type::String)?;
         let texts = strings.texts();
-        let found = |row: usize| !strings.is_null(row) && matches(&pattern, texts.value(row));
+        let found = |row: usize| !strings.is_null(row) && like_pattern(&pattern, texts.value(row));
         Ok(Column::of_bools(BooleanBuffer::collect_bool(strings.len(), found), None))
     }))
 }
 
 /// Does a text match a pattern with `%` for any letters and `_` for one?
-fn matches(pattern: &[char], text: &str) -> bool {
+pub(super) fn like_pattern(pattern: &[char], text: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
     let (mut at, mut place, mut retry) = (0, 0, None);
     while at < text.len() {

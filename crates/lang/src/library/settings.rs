@@ -63,7 +63,7 @@ pub(super) fn choice(args: &[Argument], place: usize, name: &str, words: &[&str]
     };
     match words.iter().position(|word| *word == text) {
         Some(found) => Ok(Some(found)),
-        None => Err(wanted(&format!("one of {}", words.join(", ")), name)),
+        None => Err(wanted(&format!("one of {}", words.join(", ")), name).suggest(text, words.iter().copied())),
     }
 }
 

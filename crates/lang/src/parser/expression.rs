@@ -1,7 +1,7 @@
 //! Expressions: operands, what stands behind them, and operators by precedence.
 
 use super::{Context, Parse, Parser};
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Span, nearest};
 use crate::lexer::{Kind, Token};
 use crate::tree::{
     Arg, Binary, Expr, ExprKind, FunctionDef, FunctionKind, MetaItem, Parameter, Statement, StatementKind, Unary,
@@ -159,34 +159,12 @@ impl Parser {
         }
         let operator = match self.kind() {
             Kind::Mark(mark) => match *mark {
-                "+" => B::Add,
-                "-" => B::Subtract,
-                "*" => B::Multiply,
-                "/" => B::Divide,
-                "\\" => B::Ratio,
-                "%" => B::Modulo,
-                "**" => B::Power,
-                "==" => B::Equal,
                 "=" if self.context.sql => B::Equal,
-                "!=" | "<>" => B::NotEqual,
-                "<" => B::Less,
-                "<=" => B::LessEqual,
                 ">" if self.context.in_code && self.closes_code() => return None,
-                ">" => B::Greater,
-                ">=" => B::GreaterEqual,
-                "&&" => B::And,
-                "||" => B::Or,
-                "&" => B::BitAnd,
-                "|" => B::BitOr,
-                "^" => B::BitXor,
-                "<<" => B::ShiftLeft,
-                ">>" => B::ShiftRight,
-                "<-" => B::Join,
-                "$" => B::Cast,
                 ":" if !self.context.before_colon => return Some((Infix::Pair, level::PAIR)),
                 ".." => return Some((Infix::Range, level::PAIR)),
                 "?" => return Some((Infix::Conditional, level::CONDITIONAL)),
-                _ => return None,
+                mark => B::of(mark)?,
             },
             Kind::Name(name) => match &*name.to_ascii_lowercase() {
                 "and" => B::And,
@@ -196,6 +174,8 @@ impl Parser {
                 "between" => B::Between,
                 "like" => B::Like,
                 word if FOLLOWING_WORDS.contains(&word) || OPERAND_WORDS.contains(&word) => return None,
+                // `select a form t`: `form` joins no operands, it is a mistyped `from`.
+                word if self.context.sql && word != "from" && nearest(word, ["from"]).is_some() => return None,
                 _ if self.begins_operand(1) && !self.ahead(1).newline => {
                     return Some((Infix::Function, level::MULTIPLY));
                 }
@@ -285,7 +265,12 @@ impl Parser {
                     ExprKind::Call(Box::new(Expr { span, kind: ExprKind::Name(name.into()) }), args)
                 }
                 // `f x`: the function of all that follows.
-                _ if here && token.blank && self.applies(&expr) && self.begins_operand(0) => {
+                _ if here
+                    && token.blank
+                    && self.applies(&expr)
+                    && self.begins_operand(0)
+                    && !self.mistypes_a_clause(&expr) =>
+                {
                     self.raise()?;
                     let operand = self.binary(level::OR)?;
                     let arg = Arg { name: None, value: Some(operand) };
@@ -311,12 +296,19 @@ impl Parser {
         }
     }
 
+    /// `from t wher a > 1`: `t` is no function of a mistyped clause.
+    fn mistypes_a_clause(&self, expr: &Expr) -> bool {
+        let (ExprKind::Name(name), Kind::Name(word)) = (&expr.kind, self.kind()) else { return false };
+        let known = self.functions.contains(name) || crate::library::find(name).is_some();
+        self.context.sql && !known && nearest(word, super::sql::CLAUSES.iter().copied()).is_some()
+    }
+
     pub(super) fn args(&mut self, close: &'static str) -> Parse<Vec<Arg>> {
-        let args = self.list(close, Parser::arg)?;
+        let args = self.list(close, |p| p.arg(close))?;
         Ok(args.into_iter().map(|arg| arg.unwrap_or(Arg { name: None, value: None })).collect())
     }
 
-    fn arg(&mut self) -> Parse<Arg> {
+    fn arg(&mut self, close: &'static str) -> Parse<Arg> {
         if let Kind::Name(name) = self.kind()
             && self.is_at(1, "=")
         {
@@ -325,8 +317,20 @@ impl Parser {
             self.advance();
             return Ok(Arg { name, value: Some(self.expr()?) });
         }
-        if self.is("*") && (self.is_at(1, ")") || self.is_at(1, ",")) {
+        // `count(*)`, but `expr(a, *, b)`.
+        let first = self.at > 0 && matches!(self.tokens[self.at - 1].kind, Kind::Mark("("));
+        if first && self.is("*") && (self.is_at(1, ")") || self.is_at(1, ",")) {
             return Ok(Arg { name: None, value: Some(self.star()) });
+        }
+        // An operator alone is its function.
+        if let Kind::Mark(mark) = self.kind()
+            && let Some(operator) = Binary::of(mark)
+            && (self.is_at(1, ",") || self.is_at(1, close))
+        {
+            let span = self.token().span;
+            self.advance();
+            let kind = ExprKind::Name(operator.function().into());
+            return Ok(Arg { name: None, value: Some(Expr { span, kind }) });
         }
         let value = self.expr()?;
         // `table(1 2 as id)` names an argument as SQL names a column.
@@ -434,7 +438,11 @@ impl Parser {
             vector @ Value::Vector(_) => Ok(vector),
             _ => {
                 let error = Diagnostic::at(self.since(start), "syntax error: expected values of one type in a vector");
-                Err(self.fail(error.help("write a tuple: (a, b)")))
+                let help = match self.context.before_colon {
+                    true => "write `:` between a key and its value, or a tuple: (a, b)",
+                    false => "write a tuple: (a, b)",
+                };
+                Err(self.fail(error.help(help)))
             }
         }
     }
@@ -550,12 +558,18 @@ impl Parser {
 
     /// Parameters to the closing bracket.
     fn parameters(&mut self) -> Parse<Vec<Parameter>> {
+        let mut known: Vec<Arc<str>> = vec![];
         let parameters = self.list(")", |p| {
             let mutable = p.is_word("mutable") && matches!(p.ahead(1).kind, Kind::Name(_));
             if mutable {
                 p.advance();
             }
+            let span = p.token().span;
             let name = p.name("a parameter")?;
+            if known.contains(&name) {
+                p.fail(Diagnostic::at(span, format!("two parameters have one name: parameter=`{name}`")));
+            }
+            known.push(name.clone());
             let default = if p.eat("=") { Some(p.expr()?) } else { None };
             Ok(Parameter { name, mutable, default })
         })?;

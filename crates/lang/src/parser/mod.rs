@@ -193,6 +193,12 @@ impl Parser {
 
     /// Notes that something else was expected here.
     fn unexpected(&mut self, wanted: &str) -> Failed {
+        let error = self.wanted(wanted);
+        self.fail(error)
+    }
+
+    /// What says that something else was expected here.
+    fn wanted(&self, wanted: &str) -> Diagnostic {
         let token = self.token();
         let found = match token.kind {
             Kind::End => "the end of the script".to_string(),
@@ -201,8 +207,7 @@ impl Parser {
                 format!("`{}`", text.chars().take(40).collect::<String>())
             }
         };
-        let error = Diagnostic::at(token.span, format!("syntax error: expected {wanted}, found {found}"));
-        self.fail(error)
+        Diagnostic::at(token.span, format!("syntax error: expected {wanted}, found {found}"))
     }
 
     fn fail(&mut self, error: Diagnostic) -> Failed {

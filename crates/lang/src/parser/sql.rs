@@ -1,9 +1,13 @@
 //! `select`, `exec`, `insert`, `update` and `delete`. A clause may begin on a line of its own.
 
 use super::{Context, Parse, Parser};
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::lexer::Kind;
-use crate::tree::{Expr, ExprKind, MetaItem, Select, StatementKind, Update};
+use crate::tree::{Binary, Expr, ExprKind, MetaItem, Select, SortKey, StatementKind, Update};
 use std::sync::Arc;
+
+/// The first words of clauses behind `from`.
+pub(super) const CLAUSES: &[&str] = &["where", "group", "context", "pivot", "csort", "having", "order", "limit"];
 
 impl Parser {
     /// `select … from …` as an expression.
@@ -17,6 +21,11 @@ impl Parser {
     fn clauses(&mut self) -> Parse<Select> {
         let exec = self.is_word("exec");
         self.advance();
+        if self.is_word("top") && matches!(self.ahead(1).kind, Kind::Name(_)) && !self.is_word_at(1, "from") {
+            let error = Diagnostic::at(self.ahead(1).span, "syntax error: expected a number of rows after `top`");
+            self.fail(error);
+            self.advance();
+        }
         let limit = match self.is_word("top") && matches!(self.ahead(1).kind, Kind::Literal(_)) {
             true => {
                 self.advance();
@@ -60,11 +69,43 @@ impl Parser {
             } else if self.eat_pair("order", "by") {
                 select.order = self.keys()?;
             } else if self.eat_word("limit") {
-                select.limit = Some(self.expr()?);
+                select.limit = Some(self.limit()?);
             } else {
-                return Ok(select);
+                return self.no_more_clauses().map(|()| select);
             }
         }
+    }
+
+    /// Is what stands behind the last clause no clause that is mistyped or lacks its second word?
+    fn no_more_clauses(&mut self) -> Parse<()> {
+        let Kind::Name(word) = self.kind() else { return Ok(()) };
+        if self.token().newline {
+            return Ok(());
+        }
+        let word = word.to_lowercase();
+        match nearest(&word, CLAUSES.iter().copied()) {
+            Some(clause) if clause != word => {
+                let error = self.wanted("a clause or the end of the query");
+                Err(self.fail(error.help(format!("did you mean `{clause}`?"))))
+            }
+            Some("group" | "context" | "pivot" | "order") => {
+                self.advance();
+                Err(self.unexpected(&format!("`by` after `{word}`")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `limit n`, or `limit start, n` for so many rows from one on, which is the pair `start : start + n`.
+    fn limit(&mut self) -> Parse<Expr> {
+        let first = self.expr()?;
+        if !self.eat(",") {
+            return Ok(first);
+        }
+        let count = self.expr()?;
+        let span = first.span.to(count.span);
+        let end = ExprKind::Binary(Binary::Add, Box::new(first.clone()), Box::new(count));
+        Ok(Expr { span, kind: ExprKind::Pair(Box::new(first), Box::new(Expr { span, kind: end })) })
     }
 
     /// Two words, when both are there: `order` alone may be a variable on the next line.
@@ -85,17 +126,21 @@ impl Parser {
         self.separated(Self::expr)
     }
 
-    fn keys(&mut self) -> Parse<Vec<(Expr, bool)>> {
+    fn keys(&mut self) -> Parse<Vec<SortKey>> {
         self.separated(|p| {
-            let key = p.expr()?;
+            let expr = p.expr()?;
             let descending = p.eat_word("desc");
             if !descending {
                 p.eat_word("asc");
             }
-            if p.eat_word("nulls") && !p.eat_word("first") && !p.eat_word("last") {
-                return Err(p.unexpected("`first` or `last`"));
-            }
-            Ok((key, descending))
+            let nulls_first = match p.eat_word("nulls") {
+                false => None,
+                true if p.eat_word("first") => Some(true),
+                true if p.eat_word("last") => Some(false),
+                true => return Err(p.unexpected("`first` or `last`")),
+            };
+            // What holds anyway need not be said.
+            Ok(SortKey { expr, descending, nulls_first: nulls_first.filter(|first| *first == descending) })
         })
     }
 

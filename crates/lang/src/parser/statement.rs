@@ -5,6 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
 use crate::tree::{Binary, Expr, ExprKind, FunctionKind, Statement, StatementKind};
 use crate::value::Value;
+use std::sync::Arc;
 
 impl Parser {
     /// Statements up to the closing bracket of a block, or to the end of the script.
@@ -159,8 +160,16 @@ impl Parser {
                 S::Share(table, self.alias()?.swap_remove(0))
             }
             "timer" => {
-                let error = Diagnostic::at(start, "`timer` is not supported");
-                return Err(self.fail(error.help("measure a script from outside")));
+                self.advance();
+                let count = match self.is("(") {
+                    true => Some(self.parenthesized(self.null(), Self::expr)?),
+                    false => None,
+                };
+                S::Timer(count, self.body()?)
+            }
+            "module" if matches!(self.ahead(1).kind, Kind::Name(_)) && !self.ahead(1).newline => {
+                self.advance();
+                S::Module(self.module_path("a module")?)
             }
             "insert" => self.insert()?,
             "update" => self.update()?,
@@ -195,11 +204,20 @@ impl Parser {
             let name = self.alias()?.swap_remove(0);
             return Ok(StatementKind::UseCatalog(Expr { span, kind: ExprKind::Literal(Value::text(&name)) }));
         }
-        let mut path = self.name("`catalog` or a module")?.to_string();
+        let path = self.module_path("`catalog` or a module")?;
+        if matches!(self.kind(), Kind::Name(_)) && !self.token().newline {
+            let error = self.wanted("the end of the statement");
+            return Err(self.fail(error.help("a catalog is used by `use catalog name`, a module by `use name`")));
+        }
+        Ok(StatementKind::UseModule(path))
+    }
+
+    fn module_path(&mut self, wanted: &str) -> Parse<Arc<str>> {
+        let mut path = self.name(wanted)?.to_string();
         while self.eat("::") {
             path = format!("{path}::{}", self.name("a module")?);
         }
-        Ok(StatementKind::UseModule(path.into()))
+        Ok(path.into())
     }
 
     fn statement_ends(&self) -> bool {
@@ -288,7 +306,7 @@ impl Parser {
 /// Needs what follows no newline, because it ends with a block?
 fn statement_closes_itself(kind: &StatementKind) -> bool {
     use StatementKind as S;
-    matches!(kind, S::If(..) | S::For(..) | S::While(..) | S::Try(..) | S::Def(_) | S::Go)
+    matches!(kind, S::If(..) | S::For(..) | S::While(..) | S::Try(..) | S::Def(_) | S::Go | S::Timer(..))
 }
 
 fn is_target(expr: &Expr) -> bool {

@@ -17,10 +17,13 @@ pub fn check(arguments: &Check) -> Result<(), Failure> {
     for path in &arguments.scripts {
         let source = super::script(path)?;
         let found = crate::embedded::check_script(&source)?;
-        if found.is_empty() {
+        for warning in &found.warnings {
+            eprintln!("warning: {warning}");
+        }
+        if found.errors.is_empty() {
             println!("{}: no error found", path.display());
         }
-        errors.extend(found);
+        errors.extend(found.errors);
     }
     if errors.is_empty() { Ok(()) } else { Err(Failure::from(errors)) }
 }
