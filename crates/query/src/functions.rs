@@ -28,7 +28,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// Names that keep SQL's meaning.
-pub(crate) const SQL_OWN: &[&str] = &[
+const SQL_OWN: &[&str] = &[
     "avg",
     "ceil",
     "coalesce",
@@ -76,14 +76,18 @@ pub(crate) const SQL_OWN: &[&str] = &[
     "upper",
 ];
 
+/// Does a name keep what SQL means by it, so that the library's function of that name is not in SQL?
+pub fn is_of_sql(name: &str) -> bool {
+    SQL_OWN.contains(&name.to_lowercase().as_str())
+}
+
 /// Adds the functions to a session. Of a function that is another one with more arguments, as `max(x)` and `max(x, y)`,
 /// SQL has the one with the fewest.
 pub(crate) fn register(
     mut builder: SessionStateBuilder,
     functions: impl Iterator<Item = &'static Function>,
 ) -> SessionStateBuilder {
-    let is_own = |function: &&Function| !SQL_OWN.contains(&function.name.to_lowercase().as_str());
-    for function in functions.filter(is_own) {
+    for function in functions.filter(|function| !is_of_sql(function.name)) {
         match function.form(1) {
             Form::Row(_) | Form::Across(_) => {
                 let udf = ScalarUDF::from(scalar::Scalar(Entry::new(function)));
@@ -307,7 +311,7 @@ mod tests {
     fn the_stand_ins_suit_every_function() {
         let nothing = Batch::empty(Schema::of(&[]));
         let (mut tried, mut wrong) = (0, vec![]);
-        for function in library::all().filter(|function| !SQL_OWN.contains(&function.name.to_lowercase().as_str())) {
+        for function in library::all().filter(|function| !is_of_sql(function.name)) {
             let call = parse_expr(&Source::new(function.name, function.example.0)).unwrap();
             let ExprKind::Call(callee, args) = &call.kind else { continue };
             let is_it = matches!(&callee.kind, ExprKind::Name(name) if **name == *function.name);

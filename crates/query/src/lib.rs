@@ -23,6 +23,7 @@ pub use catalog::{Catalog, DEFAULT_SCHEMA, MemoryScan, OFFSET, Picture, Scan};
 pub use error::{Error, Kind, Place, Result};
 pub use figures::{BOUNDS_S, Durations, Figures};
 pub use filter::Filter;
+pub use functions::is_of_sql;
 pub use pg_catalog::PgType;
 pub use prepared::{Prepared, Rows};
 pub use provider::FullName;
