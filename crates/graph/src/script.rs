@@ -54,6 +54,22 @@ pub trait Platform {
     fn warn(&mut self, warning: &Diagnostic);
     /// The time `now()` gives, in nanoseconds since 1970-01-01; `None` where there is no clock.
     fn now(&mut self) -> Option<i64>;
+
+    /// The text of a module that a script uses; `None` if there is none.
+    fn module(&mut self, path: &str) -> Option<Arc<Source>> {
+        let _ = path;
+        None
+    }
+
+    /// The limit in milliseconds, once the script at work has taken longer.
+    fn late(&mut self) -> Option<u64> {
+        None
+    }
+
+    /// A number by chance; `None` where nothing may depend on chance.
+    fn chance(&mut self) -> Option<u64> {
+        None
+    }
 }
 
 /// A public table to be created without a graph.
@@ -177,6 +193,18 @@ impl<P: Platform> Host for GraphCalls<P> {
 
     fn now(&mut self) -> Option<i64> {
         self.platform.now()
+    }
+
+    fn module(&mut self, path: &str) -> Option<Arc<Source>> {
+        self.platform.module(path)
+    }
+
+    fn late(&mut self) -> Option<u64> {
+        self.platform.late()
+    }
+
+    fn chance(&mut self) -> Option<u64> {
+        self.platform.chance()
     }
 }
 

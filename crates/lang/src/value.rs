@@ -38,6 +38,14 @@ pub enum Value {
     Object(Arc<dyn Object>),
 }
 
+/// How many containers may stand within one another.
+const LEVELS_MAX: usize = 64;
+
+/// What a value that is too deep is refused with.
+pub(crate) fn too_deep() -> Diagnostic {
+    Diagnostic::new(format!("values are nested too deeply: levels=`{LEVELS_MAX}`"))
+}
+
 impl Value {
     /// About how many bytes it takes, what it shares with others counted as its own.
     pub fn bytes(&self) -> usize {
@@ -54,6 +62,28 @@ impl Value {
             Value::Table(table) => table.batch().columns().iter().map(column_bytes).sum(),
             _ => 0,
         }
+    }
+
+    /// Do more than [`LEVELS_MAX`] containers stand within one another? All that walks a value descends.
+    pub(crate) fn too_deep(&self) -> bool {
+        fn deeper(value: &Value, levels: usize, visits: &mut usize) -> bool {
+            if levels == 0 || *visits == 0 {
+                return levels == 0;
+            }
+            match value {
+                Value::Tuple(values) => {
+                    *visits -= 1;
+                    values.iter().any(|value| deeper(value, levels - 1, visits))
+                }
+                Value::Pair(a, b) => deeper(a, levels - 1, visits) || deeper(b, levels - 1, visits),
+                Value::Dict(dict) => {
+                    *visits -= 1;
+                    dict.lock().entries.iter().any(|(_, value)| deeper(value, levels - 1, visits))
+                }
+                _ => false,
+            }
+        }
+        deeper(self, LEVELS_MAX, &mut 100_000)
     }
 
     /// A bare `NULL`.

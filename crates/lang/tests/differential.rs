@@ -230,7 +230,11 @@ fn functions_of_many_rows_are_what_going_through_the_rows_gives() {
         let rows = numbers.below(60) as usize;
         let (x, y) = (numbers.vector(rows), numbers.vector(rows));
         let mut time = 0;
-        let times: Vec<i64> = (0..rows).map(|_| std::mem::replace(&mut time, time + numbers.below(3) as i64)).collect();
+        let steps = (0..rows).map(|_| {
+            time += numbers.below(3) as i64;
+            time
+        });
+        let times: Vec<i64> = steps.collect();
         let window = 2 + numbers.below(20) as usize;
         let span = 1 + numbers.below(15) as usize;
         let both = [&x[..], &y[..]];

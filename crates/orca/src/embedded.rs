@@ -11,7 +11,7 @@ use crate::tables::{AddedTable, Tables};
 use data::Batch;
 use env::{Clock, Disk, FolderLock, Kind, RealClock, RealDisk};
 use graph::{FullName, NameKind, NodeInfo, NodeRole};
-use lang::{Diagnostic, Source, Value};
+use lang::{Source, Value};
 use master::{Effect, Event, Master, Request, RequestId};
 use parking_lot::Mutex;
 use std::collections::VecDeque;

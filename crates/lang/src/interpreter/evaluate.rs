@@ -14,7 +14,12 @@ use std::sync::Arc;
 impl Interpreter<'_> {
     pub(super) fn eval(&mut self, expr: &Expr) -> Result<Value> {
         let pending = self.limits.pending;
-        let value = self.deeper(|this| this.kind(expr)).map_err(|error| error.or_at(expr.span));
+        let value = self.deeper(|this| this.kind(expr)).and_then(|value| match &expr.kind {
+            ExprKind::Name(_) | ExprKind::Literal(_) => Ok(value),
+            _ if value.too_deep() => Err(crate::value::too_deep()),
+            _ => Ok(value),
+        });
+        let value = value.map_err(|error| error.or_at(expr.span));
         self.limits.pending = match (&value, &expr.kind) {
             // A variable's value is held by it.
             (_, ExprKind::Name(_)) | (Err(_), _) => pending,

@@ -211,6 +211,9 @@ pub(super) fn set(
             if dict.lock().set {
                 return Err(Diagnostic::new("a set has no values to assign").help("write append!(set, key)"));
             }
+            if value.too_deep() {
+                return Err(crate::value::too_deep());
+            }
             if holds(&value, &dict) {
                 return Err(Diagnostic::new("a dictionary cannot hold itself"));
             }
@@ -262,6 +265,7 @@ pub(super) fn set(
             Ok(Some(Value::Vector(Column::interleave(&[&column, &new], &from)?)))
         }
         Value::Tuple(mut values) => match places(place, values.len())? {
+            Places::One(Some(_)) if value.too_deep() => Err(crate::value::too_deep()),
             Places::One(Some(row)) => {
                 values[row] = value;
                 Ok(Some(Value::Tuple(values)))

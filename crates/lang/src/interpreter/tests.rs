@@ -552,6 +552,9 @@ fn values_are_told_changed_and_made_by_chance() {
     ]);
     refused(&[
         ("d = dict(STRING, ANY); d[`a] = d", "test:1:24: a dictionary cannot hold itself"),
+        ("t = (1, 2); for (i in 0:100) t = (t, 1)", "test:1:34: values are nested too deeply: levels=`64`"),
+        ("t = (1, 2); for (i in 0:100) t[0] = t", "test:1:30: values are nested too deeply: levels=`64`"),
+        ("d = {\"a\": 1}; for (i in 0:100) d = {\"a\": d}", "test:1:36: values are nested too deeply: levels=`64`"),
         ("repeat(\"a\", 100000)", "test:1:1: too many repeats: n=`100000`, limit=`65536`"),
     ]);
 }
