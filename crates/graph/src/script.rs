@@ -55,6 +55,9 @@ pub trait Platform {
     /// The time `now()` gives, in nanoseconds since 1970-01-01; `None` where there is no clock.
     fn now(&mut self) -> Option<i64>;
 
+    /// A script begins: its time counts from here.
+    fn begin(&mut self) {}
+
     /// The text of a module that a script uses; `None` if there is none.
     fn module(&mut self, path: &str) -> Option<Arc<Source>> {
         let _ = path;
@@ -131,6 +134,7 @@ impl<P: Platform> GraphCalls<P> {
     /// submitted.
     pub fn run(&mut self, session: &mut Session, source: &Arc<Source>) -> Result<Value, Vec<Diagnostic>> {
         self.source = Some(source.clone());
+        self.platform.begin();
         let result = session.run(source, self);
         let refused = std::mem::take(&mut self.refused);
         let mut errors = result.as_ref().err().cloned().unwrap_or_default();

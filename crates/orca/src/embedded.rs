@@ -4,7 +4,7 @@
 //! wants stored before anything acts on it.
 
 use crate::failure::Failure;
-use crate::platform::Platform;
+use crate::platform::{Platform, ScriptWorld};
 use crate::script_session::{Listener, ScriptSession, terminal};
 use crate::store::Store;
 use crate::tables::{AddedTable, Tables};
@@ -58,11 +58,13 @@ pub struct Options {
     pub log: LogMode,
     /// Threads that run graphs; 0 runs them on the thread that appends.
     pub threads: usize,
+    /// What scripts may use.
+    pub scripts: ScriptWorld,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { data_dir: None, log: LogMode::Off, threads: env::processors() }
+        Options { data_dir: None, log: LogMode::Off, threads: env::processors(), scripts: ScriptWorld::default() }
     }
 }
 
@@ -145,6 +147,7 @@ pub struct Embedded {
     catalog: Arc<Tables>,
     queries: OnceLock<query::Session>,
     clock: Arc<dyn Clock>,
+    scripts: ScriptWorld,
     session: Mutex<ScriptSession>,
     /// The data folder is this process's own as long as it lives.
     _lock: Option<FolderLock>,
@@ -170,7 +173,9 @@ impl Embedded {
             LogMode::Fsync => Flush::Fsync,
         };
         let orca = Embedded::on(disk, Arc::new(RealClock::new()), flush, options.threads)?;
-        Ok(Embedded { _lock: lock, ..orca })
+        let mut orca = Embedded { _lock: lock, scripts: options.scripts.clone(), ..orca };
+        orca.session = Mutex::new(orca.session(terminal()));
+        Ok(orca)
     }
 
     /// Starts it on any disk and clock, as tests do.
@@ -206,13 +211,15 @@ impl Embedded {
             thread.spawn(move || scheduler.work())
         });
         let threads = pool.collect::<Result<Vec<_>, _>>()?;
-        let platform = Platform::new(control.clone(), scheduler.clone(), clock.clone(), terminal());
+        let scripts = ScriptWorld::default();
+        let platform = Platform::new(control.clone(), scheduler.clone(), clock.clone(), scripts.clone(), terminal());
         Ok(Embedded {
             scheduler,
             has_threads: !threads.is_empty(),
             threads: Mutex::new(threads),
             catalog: Arc::new(Tables::new(control.clone())),
             queries: OnceLock::new(),
+            scripts,
             session: Mutex::new(ScriptSession::new(platform)),
             clock,
             control,
@@ -223,7 +230,7 @@ impl Embedded {
     /// A session of scripts of its own, which says to `listener` what its scripts say.
     pub fn session(&self, listener: Listener) -> ScriptSession {
         let (control, scheduler) = (self.control.clone(), self.scheduler.clone());
-        ScriptSession::new(Platform::new(control, scheduler, self.clock.clone(), listener))
+        ScriptSession::new(Platform::new(control, scheduler, self.clock.clone(), self.scripts.clone(), listener))
     }
 
     /// Runs a script in the process's own session.
@@ -439,9 +446,9 @@ impl Embedded {
 
 /// All that is wrong with a script: what its text tells, and what building and checking its graphs finds. The graphs
 /// are submitted to a process without threads that is thrown away.
-pub fn check_script(source: &Arc<Source>) -> Result<lang::Checked, Failure> {
+pub fn check_script(source: &Arc<Source>, scripts: ScriptWorld) -> Result<lang::Checked, Failure> {
     let mut checked = lang::check(source, &mut Calls);
-    let orca = Embedded::open(&Options { threads: 0, ..Options::default() })?;
+    let orca = Embedded::open(&Options { threads: 0, scripts, ..Options::default() })?;
     let found = orca.run_script(source);
     orca.close();
     for error in found.err().map(Failure::into_diagnostics).unwrap_or_default() {

@@ -3,21 +3,37 @@
 use crate::embedded::Control;
 use crate::script_session::{Listener, Said};
 use data::Batch;
-use env::Clock;
+use env::{Chance, Clock, OsChance};
 use graph::{FullName, LogicalGraph, NewTable, StoredGraph, Submission, TableInfo};
-use lang::Diagnostic;
+use lang::{Diagnostic, Source};
 use master::Request;
 use parking_lot::Mutex;
+use std::path::PathBuf;
 use std::sync::Arc;
 use stream::{Scheduler, Writer};
 use wire::TableRecord;
+
+/// What the scripts of a process may use.
+#[derive(Debug, Clone, Default)]
+pub struct ScriptWorld {
+    /// The folder of the modules; none if `None`.
+    pub modules: Option<PathBuf>,
+    /// How long a script may take, in milliseconds; as long as it likes if `None`.
+    pub ms_max: Option<u64>,
+}
+
+/// How names of module files end.
+const MODULE_ENDS: [&str; 2] = ["dos", "orca"];
 
 /// The script's way to master and worker.
 pub struct Platform {
     control: Arc<Mutex<Control>>,
     scheduler: Arc<Scheduler>,
     clock: Arc<dyn Clock>,
+    scripts: ScriptWorld,
     listener: Listener,
+    /// When the script at work began, on the monotonic clock.
+    begun_ns: u64,
 }
 
 impl Platform {
@@ -26,9 +42,10 @@ impl Platform {
         control: Arc<Mutex<Control>>,
         scheduler: Arc<Scheduler>,
         clock: Arc<dyn Clock>,
+        scripts: ScriptWorld,
         listener: Listener,
     ) -> Platform {
-        Platform { control, scheduler, clock, listener }
+        Platform { control, scheduler, clock, scripts, listener, begun_ns: 0 }
     }
 
     fn request(&self, request: Request) -> Result<(), Diagnostic> {
@@ -126,5 +143,29 @@ impl graph::Platform for Platform {
 
     fn now(&mut self) -> Option<i64> {
         self.clock.wall_ms().checked_mul(1_000_000)
+    }
+
+    fn begin(&mut self) {
+        self.begun_ns = self.clock.monotonic_ns();
+    }
+
+    fn module(&mut self, path: &str) -> Option<Arc<Source>> {
+        // Names lead nowhere but down.
+        let is_name = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let mut file = self.scripts.modules.clone()?;
+        for part in path.split("::") {
+            file.push(Some(part).filter(|part| is_name(part))?);
+        }
+        let file = MODULE_ENDS.iter().map(|end| file.with_extension(end)).find(|file| file.is_file())?;
+        Some(Source::new(file.to_string_lossy(), std::fs::read_to_string(&file).ok()?))
+    }
+
+    fn late(&mut self) -> Option<u64> {
+        let taken = (self.clock.monotonic_ns() - self.begun_ns) / 1_000_000;
+        self.scripts.ms_max.filter(|most| taken > *most)
+    }
+
+    fn chance(&mut self) -> Option<u64> {
+        Some(OsChance.next())
     }
 }

@@ -86,6 +86,18 @@ pub static SETTINGS: &[Setting] = &[
         check: address,
     },
     Setting {
+        key: "script.modules",
+        default: "",
+        help: "The folder of the modules that clients' scripts may use; none if empty.",
+        check: any,
+    },
+    Setting {
+        key: "script.seconds_max",
+        default: "300",
+        help: "How long a client's script may take; 0 for as long as it likes.",
+        check: whole,
+    },
+    Setting {
         key: "script.sessions_max",
         default: "1000",
         help: "Script sessions kept for clients that go on with them; the one unused longest is ended first.",

@@ -264,3 +264,35 @@ fn a_hundred_readers_one_of_them_stuck_do_not_hold_the_graph() {
     // Readers of this test share the processors with the graph; the bench measures the graph alone.
     assert!(rates[1] > rates[0] * 0.3, "{rates:?}");
 }
+
+#[test]
+fn scripts_use_the_modules_of_their_server_and_end_in_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("deep")).expect("a folder");
+    std::fs::write(folder.path().join("rates.dos"), "module rates\ndef twice(x) { return x * 2 }\nrate = 3")
+        .expect("a file");
+    std::fs::write(folder.path().join("deep/steps.orca"), "module deep::steps\ndef next1(x): x + 1").expect("a file");
+    let modules = folder.path().display().to_string();
+    let running = serve(&[("script.modules", &modules), ("script.seconds_max", "1")]);
+    let run = |text: &str| {
+        let ran = running.server().run_script(None, &lang::Source::new("s", text));
+        ran.map(|ran| ran.value.show()).map_err(|failure| failure.to_string())
+    };
+    assert_eq!(run("use rates\nuse deep::steps\ntwice(rate) + deep::steps::next1(1)"), Ok("8".to_string()));
+    let refused = run("use other").expect_err("there is no such file");
+    assert!(refused.contains("no such module: module=`other`"), "{refused}");
+    let ended = run("try { while (true) { x = rand(10, 1000) } } catch (ex) { }").expect_err("it never ends by itself");
+    assert!(ended.contains("script took too long: limit_ms=`1000`"), "{ended}");
+    assert_eq!(run("1 + 1"), Ok("2".to_string()));
+    running.stop().expect("it stops");
+    // A server without modules has none, and a script in a file those beside it.
+    let running = serve(&[]);
+    let script = lang::Source::new("s", "use rates");
+    assert!(running.server().run_script(None, &script).is_err());
+    running.stop().expect("it stops");
+    let script = folder.path().join("day.dos");
+    std::fs::write(&script, "use deep::steps\nprint(next1(41))").expect("a file");
+    let ran =
+        std::process::Command::new(env!("CARGO_BIN_EXE_orca")).arg("run").arg(&script).output().expect("the program");
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), "42\n", "{}", String::from_utf8_lossy(&ran.stderr));
+}

@@ -16,7 +16,7 @@ pub fn check(arguments: &Check) -> Result<(), Failure> {
     let mut errors = vec![];
     for path in &arguments.scripts {
         let source = super::script(path)?;
-        let found = crate::embedded::check_script(&source)?;
+        let found = crate::embedded::check_script(&source, super::beside(path))?;
         for warning in &found.warnings {
             eprintln!("warning: {warning}");
         }

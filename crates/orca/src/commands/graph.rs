@@ -138,7 +138,7 @@ fn is_script(explain: &Explain) -> bool {
 
 fn of_script(path: &Path, format: Format) -> Result<String, Failure> {
     let source = super::script(path)?;
-    let orca = Embedded::open(&Options { threads: 0, ..Options::default() })?;
+    let orca = Embedded::open(&Options { threads: 0, scripts: super::beside(path), ..Options::default() })?;
     orca.run_script(&source)?;
     let text = orca.explain(format == Format::Json);
     orca.close();

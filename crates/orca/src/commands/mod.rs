@@ -22,6 +22,7 @@ mod table;
 pub use crate::failure::Failure;
 
 use crate::client::Error;
+use crate::platform::ScriptWorld;
 use crate::report;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::io::IsTerminal;
@@ -141,6 +142,11 @@ fn obey(command: &Command) -> Result<(), Error> {
         Command::Manual(manual) => manual::manual(manual)?,
     }
     Ok(())
+}
+
+/// What a script in a file may use: the modules beside it.
+fn beside(script: &std::path::Path) -> ScriptWorld {
+    ScriptWorld { modules: script.parent().map(Into::into), ms_max: None }
 }
 
 /// Reads a script.

@@ -38,7 +38,8 @@ pub struct Run {
 pub fn run(arguments: &Run) -> Result<(), Failure> {
     let source = super::script(&arguments.script)?;
     let log = if arguments.data_dir.is_some() { arguments.log } else { LogMode::Off };
-    let orca = Embedded::open(&Options { data_dir: arguments.data_dir.clone(), log, ..Options::default() })?;
+    let (data_dir, scripts) = (arguments.data_dir.clone(), super::beside(&arguments.script));
+    let orca = Embedded::open(&Options { data_dir, log, scripts, ..Options::default() })?;
     orca.run_script(&source)?;
     let feeding = Feeding { batch_rows: arguments.batch_rows.get(), interleave: arguments.interleave.clone() };
     orca.feed(&arguments.feeds, &feeding)?;

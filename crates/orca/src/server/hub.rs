@@ -97,7 +97,10 @@ impl Drop for Hub {
 
 /// Texts about the parts that were read last.
 #[derive(Default)]
-pub(super) struct Texts(Mutex<VecDeque<(Part, Arc<OnceLock<Arc<Text>>>)>>);
+pub(super) struct Texts(Mutex<VecDeque<(Part, Making)>>);
+
+/// A text that is made, or will be.
+type Making = Arc<OnceLock<Arc<Text>>>;
 
 impl Texts {
     /// The text for a part; made if none of its readers has.

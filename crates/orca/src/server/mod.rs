@@ -21,6 +21,7 @@ pub use scripts::{Ran, SessionId};
 use crate::embedded::{Embedded, LogMode, Options};
 use crate::failure::Failure;
 use crate::metrics::Requests;
+use crate::platform::ScriptWorld;
 use crate::settings::Settings;
 use appending::Appending;
 use arrow::array::RecordBatch;
@@ -309,5 +310,9 @@ fn options(settings: &Settings) -> Options {
         0 => env::processors(),
         threads => threads as usize,
     };
-    Options { data_dir: (folder != "memory").then(|| PathBuf::from(folder)), log, threads }
+    let modules = Some(settings.text("script.modules")).filter(|folder| !folder.is_empty());
+    let seconds = Some(settings.whole("script.seconds_max")).filter(|most| *most > 0);
+    let scripts =
+        ScriptWorld { modules: modules.map(PathBuf::from), ms_max: seconds.map(|most| most.saturating_mul(1_000)) };
+    Options { data_dir: (folder != "memory").then(|| PathBuf::from(folder)), log, threads, scripts }
 }
