@@ -68,8 +68,8 @@ assert [(answer["start"], answer["end"]) for answer in answers] == [(20, 30), (3
 # What is wrong is told by its name.
 wrong = batch(0)
 assert "missing column: column=`x`" in refused([wrong.select(["n", "sym", "at"])], [None])
-told = refused([wrong.append_column("y", wrong["x"])], [None])
-assert "unknown column: column=`y`" in told and "did you mean" in told, told
+told = refused([wrong.append_column("symb", wrong["x"])], [None])
+assert "unknown column: column=`symb`" in told and "did you mean `sym`" in told, told
 text = wrong.set_column(3, "x", pa.array(["one"] * 10))
 assert "not a DOUBLE value: value=`one`, column=`x`, row=`1`" in refused([text], [None])
 assert "writer and seq go together" in refused([wrong], [{"writer": "w"}])

@@ -126,11 +126,11 @@ const ONE: &[(&str, Plain)] = &[
     }),
     ("skew", |x, _| {
         let (n, variance) = (x.len() as f64, moment(x, 2) / x.len() as f64);
-        (n >= 2.0 && is_spread(x)).then(|| (moment(x, 3) / n / variance.powf(1.5), 1e-6))
+        (n >= 2.0 && variance > 1e-14 && is_spread(x)).then(|| (moment(x, 3) / n / variance.powf(1.5), 1e-6))
     }),
     ("kurtosis", |x, _| {
         let (n, variance) = (x.len() as f64, moment(x, 2) / x.len() as f64);
-        (n >= 3.0 && is_spread(x)).then(|| (moment(x, 4) / n / (variance * variance), 1e-6))
+        (n >= 3.0 && variance > 1e-14 && is_spread(x)).then(|| (moment(x, 4) / n / (variance * variance), 1e-6))
     }),
 ];
 
@@ -138,7 +138,9 @@ const TWO: &[(&str, Plain)] = &[
     ("covar", |x, y| covariance(x, y, 1)),
     ("covarp", |x, y| covariance(x, y, 0)),
     ("corr", |x, y| {
-        let fit = x.len() >= 2 && is_spread(x) && is_spread(y);
+        // Where values are as good as equal there is none.
+        let apart = |values: &[f64]| is_spread(values) && moment(values, 2) > 1e-12 * values.len() as f64;
+        let fit = x.len() >= 2 && apart(x) && apart(y);
         fit.then(|| (joint(x, y) / (moment(x, 2).sqrt() * moment(y, 2).sqrt()), 1e-6))
     }),
     ("beta", |x, y| {
