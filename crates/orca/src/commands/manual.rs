@@ -20,20 +20,36 @@ pub struct Manual {
     dir: PathBuf,
 }
 
-/// Writes them.
+/// Writes them, and removes the pages of functions that are no more.
 pub fn manual(arguments: &Manual) -> Result<(), Failure> {
-    std::fs::create_dir_all(&arguments.dir)?;
-    for (name, text) in pages() {
-        let path = arguments.dir.join(name);
-        std::fs::write(&path, text)?;
-        println!("{}", path.display());
+    let folder = arguments.dir.join(FUNCTIONS);
+    if folder.is_dir() {
+        std::fs::remove_dir_all(&folder)?;
     }
+    std::fs::create_dir_all(&folder)?;
+    let pages = pages();
+    for (name, text) in &pages {
+        std::fs::write(arguments.dir.join(name), text)?;
+    }
+    println!("{}: {} pages", arguments.dir.display(), pages.len());
     Ok(())
 }
 
+/// The folder of the pages of functions.
+const FUNCTIONS: &str = "functions";
+
 /// The pages that are made, by the names of their files.
-pub fn pages() -> [(&'static str, String); 4] {
-    [("engines.md", engines()), ("calls.md", calls()), ("functions.md", functions()), ("settings.md", settings())]
+pub fn pages() -> Vec<(String, String)> {
+    let mut all: Vec<&Function> = library::all().collect();
+    all.sort_by_key(|function| (function.name.to_lowercase(), function.name));
+    let files = files(&all);
+    let lists = [("engines.md", engines()), ("calls.md", calls()), ("settings.md", settings())];
+    let mut pages: Vec<(String, String)> = lists.map(|(name, text)| (name.to_string(), text)).into();
+    pages.push(("functions.md".to_string(), functions(&all, &files)));
+    let of_each =
+        all.iter().zip(&files).map(|(own, file)| (format!("{FUNCTIONS}/{file}"), function(own, &all, &files)));
+    pages.extend(of_each);
+    pages
 }
 
 /// What stands below the title of each page.
@@ -206,32 +222,65 @@ fn kind_of(form: &Form) -> usize {
     }
 }
 
-fn functions() -> String {
-    let mut all: Vec<&Function> = library::all().collect();
-    all.sort_by_key(|function| (function.name.to_lowercase(), function.name));
-    let anchors = anchors(all.iter().map(|function| function.name));
+/// The index of the functions, whose pages are these files.
+fn functions(all: &[&Function], files: &[String]) -> String {
     let mut page = format!(
         "# Functions\n\n{MADE}\n\n\
          One library serves scripts, engines and SQL, so a function gives the same value in all three. A parameter \
          with a capital letter (`X`) has a value for each row; the others are settings, constant in a metric and in \
          SQL. A parameter in brackets may be left out, and `...` stands for any number of arguments more.\n\n\
-         Names are matched exactly in scripts. An operator is a function too: `a + b` is `add(a, b)`. Floats are \
-         rounded to six decimals on this page.\n\n\
+         Names are matched exactly in scripts. An operator is a function too: `a + b` is `add(a, b)`.\n\n\
          Many names are made of an aggregate and what it looks at: `m...` the last `window` rows, `tm...` the rows of \
          the last `window` of the time `T`, `cum...` all rows so far, `row...` the values of one row.\n"
     );
     for (place, (title, text)) in KINDS.iter().enumerate() {
-        let of_kind = all.iter().zip(&anchors).filter(|(function, _)| kind_of(&function.form) == place);
-        let links: Vec<String> = of_kind.map(|(function, anchor)| format!("[{}](#{anchor})", function.name)).collect();
-        write!(page, "\n**{title}.** {text}\n\n{}\n", links.join(" · ")).expect(WRITES);
-    }
-    for function in all {
-        let Function { name, parameters, summary, example: (call, printed), form } = function;
-        let (code, kind) = (code(&format!("{name}({parameters})")), kinds(form));
-        write!(page, "\n## {name}\n\n{code}, {kind}.\n\n{summary}\n").expect(WRITES);
-        write!(page, "\n```orca\n{call}\n```\n\n```text\n{}\n```\n", printed.trim_end()).expect(WRITES);
+        write!(page, "\n## {title}\n\n{text}\n\n| function | what it gives |\n|---|---|\n").expect(WRITES);
+        let of_kind = all.iter().zip(files).filter(|(function, _)| kind_of(&function.form) == place);
+        for (function, file) in of_kind {
+            let summary = function.summary.split_once(". ").map_or(function.summary, |(first, _)| first);
+            let summary = cell(summary.trim_end_matches('.'));
+            writeln!(page, "| [{}]({FUNCTIONS}/{file}) | {summary} |", function.name).expect(WRITES);
+        }
     }
     page
+}
+
+/// The page of one function.
+fn function(own: &Function, all: &[&Function], files: &[String]) -> String {
+    let Function { name, parameters, summary, example: (call, printed), form } = own;
+    let (code, kind) = (code(&format!("{name}({parameters})")), kinds(form));
+    let mut page = format!("# {name}\n\n{MADE}\n\n{code}, {kind}.\n\n{summary}\n");
+    let printed = printed.trim_end();
+    write!(page, "\n```orca\n{call}\n```\n\n```text\n{printed}\n```\n").expect(WRITES);
+    let kin = all.iter().zip(files).filter(|(other, _)| other.name != *name && root(other.name) == root(name));
+    let kin: Vec<String> = kin.map(|(other, file)| format!("[{}]({file})", other.name)).collect();
+    if !kin.is_empty() {
+        write!(page, "\nOver other rows: {}.\n", kin.join(", ")).expect(WRITES);
+    }
+    write!(page, "\n[All functions](../{FUNCTIONS}.md)\n").expect(WRITES);
+    page
+}
+
+/// What a function gives whatever rows it looks at, in small letters: `avg` of `mavg`, `tmavg`, `rowAvg` and `mavgTopN`.
+fn root(name: &str) -> String {
+    let bare = name.strip_suffix("TopN").unwrap_or(name);
+    let of = |prefix: &str| {
+        let rest = bare.strip_prefix(prefix)?.to_lowercase();
+        library::all().any(|function| function.name.to_lowercase() == rest).then_some(rest)
+    };
+    ["cum", "row", "tm", "m"].into_iter().find_map(of).unwrap_or_else(|| bare.to_lowercase())
+}
+
+/// The names of the functions' files: their letters and digits, small; later ones of one name are numbered.
+fn files(all: &[&Function]) -> Vec<String> {
+    let mut seen: Vec<String> = vec![];
+    let names = all.iter().map(|function| {
+        let plain: String = function.name.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect();
+        let before = seen.iter().filter(|other| **other == plain).count();
+        seen.push(plain.clone());
+        if before == 0 { format!("{plain}.md") } else { format!("{plain}-{before}.md") }
+    });
+    names.collect()
 }
 
 /// The kind of a function in words; with several forms, that for each number of arguments.
@@ -257,17 +306,4 @@ pub(super) fn kinds(form: &Form) -> String {
 /// Text as code, also where it has a backtick.
 fn code(text: &str) -> String {
     if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
-}
-
-/// What a heading is called in a link: small letters, digits, `_` and `-`; later ones of one name are numbered.
-fn anchors<'a>(headings: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut seen: Vec<String> = vec![];
-    let plain = headings.map(|heading| {
-        let letters = heading.to_lowercase();
-        let plain: String = letters.chars().filter(|c| c.is_alphanumeric() || matches!(c, '_' | '-')).collect();
-        let before = seen.iter().filter(|other| **other == plain).count();
-        seen.push(plain.clone());
-        if before == 0 { plain } else { format!("{plain}-{before}") }
-    });
-    plain.collect()
 }
