@@ -18,6 +18,12 @@ pub(super) trait Item: Input + Wire + Default + PartialEq {
     fn column(ty: Type, values: Vec<Self>, nulls: Option<NullBuffer>, vocabulary: &Vocabulary) -> Column;
     /// The order of values; NaN comes before all numbers, so that it is a total one.
     fn order(&self, other: &Self) -> Ordering;
+    /// The value as it is given out: NaN has many patterns of bits, and which one comes out of a sum hangs on how its loop
+    /// was compiled, so that there is one NaN for all.
+    #[inline(always)]
+    fn settled(self) -> Self {
+        self
+    }
 }
 
 /// What a function takes from each row: one value, several, or only whether there is one.
@@ -120,6 +126,11 @@ impl Item for f64 {
     #[inline(always)]
     fn order(&self, other: &f64) -> Ordering {
         self.partial_cmp(other).unwrap_or_else(|| other.is_nan().cmp(&self.is_nan()))
+    }
+
+    #[inline(always)]
+    fn settled(self) -> f64 {
+        if self.is_nan() { f64::NAN } else { self }
     }
 }
 
@@ -364,7 +375,7 @@ impl<T: Item> Output<T> {
     #[inline(always)]
     pub fn push(&mut self, value: Option<T>) {
         self.valid.push(value.is_some());
-        self.values.push(value.unwrap_or_default());
+        self.values.push(value.unwrap_or_default().settled());
     }
 
     /// The column.
