@@ -23,10 +23,14 @@ pub struct Manual {
 /// Writes them, and removes the pages of functions that are no more.
 pub fn manual(arguments: &Manual) -> Result<(), Failure> {
     let folder = arguments.dir.join(FUNCTIONS);
-    if folder.is_dir() {
-        std::fs::remove_dir_all(&folder)?;
-    }
     std::fs::create_dir_all(&folder)?;
+    for entry in std::fs::read_dir(&folder)? {
+        let path = entry?.path();
+        // What others keep there stays.
+        if path.extension().is_some_and(|end| end == "md") && std::fs::read_to_string(&path)?.contains(MADE) {
+            std::fs::remove_file(path)?;
+        }
+    }
     let pages = pages();
     for (name, text) in &pages {
         std::fs::write(arguments.dir.join(name), text)?;
