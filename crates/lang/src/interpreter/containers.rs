@@ -1,9 +1,9 @@
 //! Tables, dictionaries, vectors and tuples: made, measured and grown.
 
 use super::index::{element, length};
-use super::script;
 use crate::diagnostic::Diagnostic;
 use crate::function::{Function, Result};
+use crate::library::script;
 use crate::value::{Args, Dict, Host, Table, Value, vector_type};
 use data::{Batch, Column, Field, Scalar, Schema, Type};
 use parking_lot::Mutex;

@@ -2,9 +2,9 @@
 
 use super::containers::{column_of, given, wanted};
 use super::index::{element, length};
-use super::script;
 use crate::diagnostic::Diagnostic;
 use crate::function::{Function, Result};
+use crate::library::script;
 use crate::value::{Args, Host, Value};
 use data::{Column, Type};
 

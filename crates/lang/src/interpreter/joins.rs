@@ -7,10 +7,10 @@
 
 use super::containers::{cast, given, unfit, wanted};
 use super::index::{NOWHERE, take_or_null};
-use super::script;
 use super::select::groups_of;
 use crate::diagnostic::Diagnostic;
 use crate::function::{Function, Result};
+use crate::library::script;
 use crate::library::{common_type, duration_in};
 use crate::printer::column_name;
 use crate::tree::{Arg, Expr, ExprKind};

@@ -1,9 +1,9 @@
 //! Metacode made at run time: columns, calls, expressions and queries.
 
 use super::containers::{given, wanted};
-use super::script;
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::function::{Function, Result};
+use crate::library::script;
 use crate::parser::{HEIGHT_MAX, level_of, parse_expr};
 use crate::tree::{Arg, Binary, Expr, ExprKind, FunctionDef, MetaItem, Select, SortKey};
 use crate::value::{Args, Callee, Code, Value};

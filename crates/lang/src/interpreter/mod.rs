@@ -36,7 +36,7 @@ pub(crate) use parts::FUNCTIONS as PART_FUNCTIONS;
 pub(crate) use values::FUNCTIONS as VALUE_FUNCTIONS;
 
 use crate::diagnostic::{Diagnostic, Source};
-use crate::function::{Form, Function, Result};
+use crate::function::Result;
 use crate::parser::{Parsed, parse};
 use crate::tree::{Expr, FunctionDef};
 use crate::value::{Args, Code, Host, Object, UserFunction, Value};
@@ -144,17 +144,6 @@ pub fn eval_over(expr: &Expr, rows: &Batch, functions: &Functions, host: &mut dy
         ..Frame::default()
     };
     Interpreter::new(frame, None, host).eval(expr)
-}
-
-/// An entry of the library that works on values of any kind.
-const fn script(
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-    call: fn(&mut dyn Host, &Args) -> Result<Value>,
-) -> Function {
-    Function { name, parameters, summary, example, form: Form::Script(call) }
 }
 
 /// What names mean at one place of the work.

@@ -2,10 +2,10 @@
 
 use super::containers::{cast, given, unfit, wanted};
 use super::index::{element, length};
-use super::script;
 use crate::diagnostic::Diagnostic;
 use crate::function::{Function, Result};
 use crate::library::common_type;
+use crate::library::script;
 use crate::value::{Args, Host, Table, Value, vector_type};
 use data::{Column, Type};
 

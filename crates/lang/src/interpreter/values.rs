@@ -2,10 +2,10 @@
 
 use super::containers::{ELEMENTS_MAX, append_rows, cast, column_of, given, typed, unfit, wanted};
 use super::index::length;
-use super::script;
 use crate::diagnostic::Diagnostic;
 use crate::function::{Function, Result};
 use crate::library::common_type;
+use crate::library::script;
 use crate::tree::Binary;
 use crate::value::{Args, Dict, Host, Table, Value};
 use data::{Batch, Column, Field, Scalar, Schema, Type};

@@ -1,21 +1,12 @@
 //! The calendar: places of a day within weeks, months and years, their first and last days, and times as texts.
 
 use super::cast::{civil, convert, days_of, part, shifted};
+use super::entry::row;
 use super::settings::whole;
 use crate::diagnostic::Diagnostic;
-use crate::function::{Argument, BoundRow, Form, Function, Result};
+use crate::function::{Argument, BoundRow, Function, Result};
 use crate::value::Value;
 use data::{Column, Scalar, Type};
-
-const fn row(
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-    bind: fn(&[Argument]) -> Result<BoundRow>,
-) -> Function {
-    Function { name, parameters, summary, example, form: Form::Row(bind) }
-}
 
 pub(super) static FUNCTIONS: &[Function] = &[
     row("quarterOfYear", "X", "The quarter, from 1.", ("quarterOfYear(2024.05.02)", "2"), |a| {

@@ -1,22 +1,13 @@
 //! Casts and the parts of dates and times.
 
+use super::entry::row;
 use super::item::{Item, Vocabulary};
 use super::settings::{flag, setting};
 use crate::diagnostic::Diagnostic;
-use crate::function::{Argument, BoundRow, Form, Function, Result};
+use crate::function::{Argument, BoundRow, Function, Result};
 use crate::value::Value;
 use data::arrow::buffer::NullBuffer;
 use data::{Column, Dictionary, Physical, Scalar, Type};
-
-const fn row(
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-    bind: fn(&[Argument]) -> Result<BoundRow>,
-) -> Function {
-    Function { name, parameters, summary, example, form: Form::Row(bind) }
-}
 
 pub(super) static FUNCTIONS: &[Function] = &[
     row("bool", "X", "As BOOL.", ("bool(2)", "true"), |a| to(a, Type::Bool)),

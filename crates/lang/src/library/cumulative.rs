@@ -1,7 +1,8 @@
 //! Cumulative functions: one value per input row, over all rows of its key so far. A NULL changes nothing.
 
+use super::entry::state;
 use super::item::{Input, Item, wire};
-use super::keyed::{Keyed, Several, Step, refuse, state};
+use super::keyed::{Keyed, Several, Step, refuse};
 use super::settings::{choice, flag, need_number, whole};
 use super::sorted::{InOrder, Sorted, Values};
 use super::statistic::{self as st, Use};

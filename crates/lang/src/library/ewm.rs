@@ -4,8 +4,9 @@
 //! - Weights are kept in relation to one another, so that they neither grow nor vanish as rows go by.
 //! - Deviations from the mean are summed, never squares of the values.
 
+use super::entry::state;
 use super::item::wire;
-use super::keyed::{Keyed, Step, refuse, state};
+use super::keyed::{Keyed, Step, refuse};
 use super::settings::{flag, need_number, number, whole};
 use crate::function::{Argument, Function, Result, State};
 use data::Type;

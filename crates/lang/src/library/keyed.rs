@@ -2,19 +2,8 @@
 
 use super::item::{Gather, Input, Item, Output, Reading, Vocabulary, Wire};
 use crate::diagnostic::Diagnostic;
-use crate::function::{Argument, Form, Function, Result, State};
+use crate::function::{Result, State};
 use data::{Column, Paged, Type};
-
-/// An entry of a function with a state.
-pub(super) const fn state(
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-    bind: fn(&[Argument]) -> Result<Box<dyn State>>,
-) -> Function {
-    Function { name, parameters, summary, example, form: Form::State(bind) }
-}
 
 /// A function of a row and the state of its key.
 pub(super) trait Step: Clone + Send + Sync + 'static {

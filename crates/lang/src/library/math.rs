@@ -1,21 +1,12 @@
 //! Mathematical functions of one value, and rounding.
 
+use super::entry::row;
 use super::item::{Item, Vocabulary};
 use super::settings::{need_number, number, whole};
 use crate::diagnostic::Diagnostic;
-use crate::function::{Argument, BoundRow, Form, Function, Kernel, Result};
+use crate::function::{Argument, BoundRow, Function, Kernel, Result};
 use data::arrow::buffer::{BooleanBuffer, NullBuffer};
 use data::{Column, Scalar, Type};
-
-const fn row(
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-    bind: fn(&[Argument]) -> Result<BoundRow>,
-) -> Function {
-    Function { name, parameters, summary, example, form: Form::Row(bind) }
-}
 
 pub(super) static FUNCTIONS: &[Function] = &[
     row("abs", "X", "The value without its sign.", ("abs(-2 4)", "[2,4]"), |a| same(a, f64::abs, i64::wrapping_abs)),

@@ -8,6 +8,7 @@ mod call;
 mod calling;
 mod cast;
 mod cumulative;
+mod entry;
 mod ewm;
 mod item;
 mod keyed;
@@ -34,6 +35,7 @@ mod vector;
 
 pub use call::{bind_row, call};
 pub(crate) use calling::kept_rows;
+pub(crate) use entry::script;
 pub(crate) use math::duration_in;
 pub(crate) use operator::{common_type, truths};
 pub use signature::{Parameter, Signature};

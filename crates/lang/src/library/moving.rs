@@ -5,8 +5,9 @@
 //! leaves with its row, no error adds up, and each row costs the same.
 
 use super::cumulative::Rank;
+use super::entry::state;
 use super::item::{Item, Lists, Reader, Wire, Writer, by_class, wire};
-use super::keyed::{Gives, Keyed, Several, Step, refuse, state};
+use super::keyed::{Gives, Keyed, Several, Step, refuse};
 use super::settings::{choice, flag, need_number, numbers, setting, whole, window};
 use super::sorted::{InOrder, Sorted, Values};
 use super::statistic::{self as st, Use};

@@ -1,21 +1,12 @@
 //! Choices between values, and NULL.
 
 use super::cast::convert;
+use super::entry::row;
 use super::operator::{common_type, truths};
 use crate::diagnostic::Diagnostic;
-use crate::function::{Argument, BoundRow, Form, Function, Result};
+use crate::function::{Argument, BoundRow, Function, Result};
 use data::arrow::buffer::BooleanBuffer;
 use data::{Column, Type};
-
-const fn row(
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-    bind: fn(&[Argument]) -> Result<BoundRow>,
-) -> Function {
-    Function { name, parameters, summary, example, form: Form::Row(bind) }
-}
 
 pub(super) static FUNCTIONS: &[Function] = &[
     row(

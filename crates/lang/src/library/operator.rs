@@ -5,26 +5,17 @@
 //! - `or` leaves a NULL side out; `and`, `xor` and `not` of NULL are NULL.
 
 use super::cast::{convert, rescale};
+use super::entry::row;
 use super::item::{Item, Output, Reading, Vocabulary, by_class, order_scalars};
 use super::sequence::difference_type;
 use super::settings::setting;
 use crate::diagnostic::Diagnostic;
-use crate::function::{Argument, BoundRow, Form, Function, Result};
+use crate::function::{Argument, BoundRow, Function, Result};
 use crate::value::Value;
 use data::arrow::buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
 use data::{Column, Scalar, Type};
 use std::cmp::Ordering;
 use std::collections::HashSet;
-
-const fn row(
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-    bind: fn(&[Argument]) -> Result<BoundRow>,
-) -> Function {
-    Function { name, parameters, summary, example, form: Form::Row(bind) }
-}
 
 pub(super) static FUNCTIONS: &[Function] = &[
     row("add", "X, Y", "The sum; of texts, both in a row.", ("1 + [2,]", "[3,]"), add),

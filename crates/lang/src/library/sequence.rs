@@ -1,7 +1,8 @@
 //! Sequence functions: values before and after, and differences to them.
 
+use super::entry::state;
 use super::item::{Item, by_class, wire};
-use super::keyed::{Keyed, Step, refuse, state};
+use super::keyed::{Keyed, Step, refuse};
 use super::settings::{need_number, numbers, setting, whole};
 use crate::diagnostic::Diagnostic;
 use crate::function::{Argument, Form, Function, Result, State};

@@ -1,8 +1,9 @@
 //! Averages of technical analysis. NULLs before the first value are passed over; then a full window is waited for.
 
 use super::calling::{NullsUntilAll, Started};
+use super::entry::state;
 use super::item::wire;
-use super::keyed::{Keyed, Several, Step, refuse, state};
+use super::keyed::{Keyed, Several, Step, refuse};
 use super::moments::{Line, Rising};
 use super::moving::{Blocks, InBlocks, Moving, WeightedMean};
 use super::settings::{flag, need_number, number, whole, window};

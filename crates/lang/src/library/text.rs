@@ -1,6 +1,7 @@
 //! Functions of texts.
 
 use super::cast::convert;
+use super::entry::row;
 use super::operator::like_pattern;
 use super::settings::{setting, whole};
 use crate::diagnostic::Diagnostic;
@@ -15,16 +16,6 @@ use std::sync::Arc;
 const LETTERS_MAX: usize = 65_536;
 /// How many bytes the texts of a column may have that a function makes.
 const BYTES_MAX: usize = 1 << 30;
-
-const fn row(
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-    bind: fn(&[Argument]) -> Result<BoundRow>,
-) -> Function {
-    Function { name, parameters, summary, example, form: Form::Row(bind) }
-}
 
 pub(super) static FUNCTIONS: &[Function] = &[
     row("lower", "X", "In small letters.", ("lower(\"Ab\")", "ab"), |a| map(a, "lower", str::to_lowercase)),

@@ -4,8 +4,9 @@
 //! start, those before it to their end, so that the oldest can be dropped.
 
 use super::cumulative::Rank;
+use super::entry::state;
 use super::item::{Item, Lists, Reader, Timed, Wire, Writer, by_class, wire};
-use super::keyed::{Gives, Keyed, Step, refuse, state};
+use super::keyed::{Gives, Keyed, Step, refuse};
 use super::math::duration_in;
 use super::moving::array_of;
 use super::settings::{choice, flag, need_number, setting, whole};

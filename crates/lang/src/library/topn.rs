@@ -3,8 +3,9 @@
 //! The rows of a window stand sorted. A row costs a search for its place, and the statistic of the first `top` anew. Rows
 //! whose S is NULL are none of them; a row whose value is NULL takes its place and counts for nothing.
 
+use super::entry::state;
 use super::item::{Beside, Input, Item, Reader, Reading, Timed, Vocabulary, Wire, Writer};
-use super::keyed::{Keyed, Step, refuse, state};
+use super::keyed::{Keyed, Step, refuse};
 use super::settings::{choice, flag, number, whole, window};
 use super::sorted::Sorted;
 use super::statistic::{self as st, Use};

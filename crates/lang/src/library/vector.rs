@@ -1,26 +1,17 @@
 //! Functions of whole vectors: order, ranks, places and parts of the range of values.
 
 use super::cast::convert;
+use super::entry::script;
 use super::item::{Item, Output, Vocabulary};
 use super::keyed::refuse;
 use super::operator::common_type;
 use super::ranking::{Order, Ranking, sorted};
 use super::settings::{choice, flag, need_number, number, numbers, setting, whole};
 use super::sorted::{Percentile, Sorted};
-use crate::function::{Argument, Form, Function, Result};
-use crate::value::{Args, Host, Value};
+use crate::function::{Argument, Function, Result};
+use crate::value::{Args, Value};
 use data::{Column, Scalar, Type};
 use std::cmp::Ordering;
-
-const fn script(
-    name: &'static str,
-    parameters: &'static str,
-    summary: &'static str,
-    example: (&'static str, &'static str),
-    call: fn(&mut dyn Host, &Args) -> Result<Value>,
-) -> Function {
-    Function { name, parameters, summary, example, form: Form::Script(call) }
-}
 
 pub(super) static FUNCTIONS: &[Function] = &[
     script(
