@@ -6,7 +6,7 @@
 //! - A function sees its parameters, its own variables and the functions of the script, as when it runs.
 
 use crate::diagnostic::{Diagnostic, Source, Span};
-use crate::interpreter::global;
+use crate::interpreter::{MODULES_MAX, global};
 use crate::parser::{Parsed, parse};
 use crate::tree::{Arg, Expr, ExprKind, FunctionDef, MetaItem, Select, Statement, StatementKind};
 use crate::value::Host;
@@ -24,8 +24,6 @@ pub struct Checked {
 
 /// Functions that only the interpreter knows.
 const SPECIAL: &[&str] = &["objByName", "objectByName", "undef", "interval", "DECIMAL32", "DECIMAL64", "DECIMAL128"];
-/// How many modules may use one another in a row.
-const MODULES_MAX: u32 = 16;
 
 /// Checks a script; the host says which functions, tables and modules there are.
 pub fn check(source: &Arc<Source>, host: &mut dyn Host) -> Checked {

@@ -31,6 +31,7 @@ pub(crate) use higher_order::{
 };
 pub(crate) use joins::FUNCTIONS as JOIN_FUNCTIONS;
 pub(crate) use metacode::FUNCTIONS as METACODE_FUNCTIONS;
+pub(crate) use modules::MODULES_MAX;
 pub use names::{free_names, names_in};
 pub(crate) use parts::FUNCTIONS as PART_FUNCTIONS;
 pub(crate) use values::FUNCTIONS as VALUE_FUNCTIONS;

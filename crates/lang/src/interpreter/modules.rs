@@ -8,7 +8,7 @@ use crate::tree::{ExprKind, FunctionDef, StatementKind};
 use std::sync::Arc;
 
 /// How many modules may use one another in a row.
-const MODULES_MAX: u32 = 16;
+pub(crate) const MODULES_MAX: u32 = 16;
 
 impl Interpreter<'_> {
     /// `use path`: the module's functions and constants by their names, and by `path::name`.

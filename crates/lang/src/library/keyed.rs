@@ -120,10 +120,13 @@ impl<S: Gives> Reading<S::In> for Take<'_, S> {
         }
         let mut row = 0;
         for run in keys.chunk_by(|a, b| a == b) {
-            let state = &mut states[run[0] as usize];
+            let place = &mut states[run[0] as usize];
+            // Here the compiler can keep it in registers.
+            let mut state = std::mem::take(place);
             for row in row..row + run.len() {
-                step.give(state, value(row), output);
+                step.give(&mut state, value(row), output);
             }
+            *place = state;
             row += run.len();
         }
         Ok(())

@@ -42,10 +42,12 @@ impl Summary for Spread {
     #[inline(always)]
     fn add(&self, slot: &mut SpreadSlot, value: f64) {
         slot.n += 1.0;
-        let delta = value - slot.mean;
-        slot.mean += delta / slot.n;
+        // The division waits for no row before.
+        let (part, delta) = (1.0 / slot.n, value - slot.mean);
+        slot.mean += delta * part;
         slot.m2 += delta * (value - slot.mean);
     }
+    #[inline(always)]
     fn merge(&self, into: &mut SpreadSlot, from: &SpreadSlot) {
         if into.n == 0.0 || from.n == 0.0 {
             if into.n == 0.0 {
@@ -54,11 +56,12 @@ impl Summary for Spread {
             return;
         }
         let n = into.n + from.n;
-        let delta = from.mean - into.mean;
-        into.m2 += from.m2 + delta * delta * into.n * from.n / n;
-        into.mean += delta * from.n / n;
+        let (part, delta) = (from.n / n, from.mean - into.mean);
+        into.m2 += from.m2 + delta * delta * into.n * part;
+        into.mean += delta * part;
         into.n = n;
     }
+    #[inline(always)]
     fn result(&self, slot: &SpreadSlot) -> Option<f64> {
         use SpreadOf as S;
         let rows_min = if matches!(self.0, S::Varp | S::Stdp) { 1.0 } else { 2.0 };
@@ -102,13 +105,14 @@ impl Summary for Shape {
         let before = slot.n;
         slot.n += 1.0;
         let delta = value - slot.mean;
-        let per = delta / slot.n;
+        let per = delta * (1.0 / slot.n);
         let square = delta * per * before;
         slot.mean += per;
         slot.m4 += per * (square * per * (slot.n * slot.n - 3.0 * slot.n + 3.0) + 6.0 * per * slot.m2 - 4.0 * slot.m3);
         slot.m3 += per * (square * (slot.n - 2.0) - 3.0 * slot.m2);
         slot.m2 += square;
     }
+    #[inline(always)]
     fn merge(&self, into: &mut ShapeSlot, from: &ShapeSlot) {
         if into.n == 0.0 || from.n == 0.0 {
             if into.n == 0.0 {
@@ -130,6 +134,7 @@ impl Summary for Shape {
             + 6.0 * per * per * (a.n * a.n * b.m2 + b.n * b.n * a.m2)
             + 4.0 * per * (a.n * b.m3 - b.n * a.m3);
     }
+    #[inline(always)]
     fn result(&self, slot: &ShapeSlot) -> Option<f64> {
         let n = slot.n;
         let variance = slot.m2 / n;
@@ -195,13 +200,15 @@ impl Summary for Joint {
     #[inline(always)]
     fn add(&self, slot: &mut JointSlot, (x, y): (f64, f64)) {
         slot.n += 1.0;
+        let part = 1.0 / slot.n;
         let (dx, dy) = (x - slot.mean_x, y - slot.mean_y);
-        slot.mean_x += dx / slot.n;
-        slot.mean_y += dy / slot.n;
+        slot.mean_x += dx * part;
+        slot.mean_y += dy * part;
         slot.xx += dx * (x - slot.mean_x);
         slot.yy += dy * (y - slot.mean_y);
         slot.xy += dx * (y - slot.mean_y);
     }
+    #[inline(always)]
     fn merge(&self, into: &mut JointSlot, from: &JointSlot) {
         if into.n == 0.0 || from.n == 0.0 {
             if into.n == 0.0 {
@@ -211,14 +218,16 @@ impl Summary for Joint {
         }
         let n = into.n + from.n;
         let (dx, dy) = (from.mean_x - into.mean_x, from.mean_y - into.mean_y);
-        let weight = into.n * from.n / n;
+        let part = from.n / n;
+        let weight = into.n * part;
         into.xx += from.xx + dx * dx * weight;
         into.yy += from.yy + dy * dy * weight;
         into.xy += from.xy + dx * dy * weight;
-        into.mean_x += dx * from.n / n;
-        into.mean_y += dy * from.n / n;
+        into.mean_x += dx * part;
+        into.mean_y += dy * part;
         into.n = n;
     }
+    #[inline(always)]
     fn result(&self, slot: &JointSlot) -> Option<f64> {
         let n = slot.n;
         match self.0 {
@@ -268,9 +277,10 @@ impl Summary for Line {
     #[inline(always)]
     fn add(&self, slot: &mut LineSlot, value: f64) {
         slot.n += 1.0;
+        let part = 1.0 / slot.n;
         let (dx, dy) = (slot.rows - slot.mean_x, value - slot.mean_y);
-        slot.mean_x += dx / slot.n;
-        slot.mean_y += dy / slot.n;
+        slot.mean_x += dx * part;
+        slot.mean_y += dy * part;
         slot.xx += dx * (slot.rows - slot.mean_x);
         slot.xy += dx * (value - slot.mean_y);
         slot.rows += 1.0;
@@ -278,20 +288,23 @@ impl Summary for Line {
     fn add_null(&self, slot: &mut LineSlot) {
         slot.rows += 1.0;
     }
+    #[inline(always)]
     fn merge(&self, into: &mut LineSlot, from: &LineSlot) {
         if from.n > 0.0 {
             // The places of the later rows go on behind the earlier ones.
             let n = into.n + from.n;
             let (dx, dy) = (into.rows + from.mean_x - into.mean_x, from.mean_y - into.mean_y);
-            let weight = into.n * from.n / n;
+            let part = from.n / n;
+            let weight = into.n * part;
             into.xx += from.xx + dx * dx * weight;
             into.xy += from.xy + dx * dy * weight;
-            into.mean_x += dx * from.n / n;
-            into.mean_y += dy * from.n / n;
+            into.mean_x += dx * part;
+            into.mean_y += dy * part;
             into.n = n;
         }
         into.rows += from.rows;
     }
+    #[inline(always)]
     fn result(&self, slot: &LineSlot) -> Option<f64> {
         let slope = slot.xy / slot.xx;
         (slot.n >= 2.0).then_some(if self.slope { slope } else { slot.mean_y - slope * slot.mean_x })
@@ -329,6 +342,7 @@ impl Summary for Rising {
     fn add_null(&self, slot: &mut RisingSlot) {
         slot.rows += 1.0;
     }
+    #[inline(always)]
     fn merge(&self, into: &mut RisingSlot, from: &RisingSlot) {
         // Weights of the later rows go on behind those of the earlier ones.
         into.weights += from.weights + into.rows * from.n;
@@ -340,6 +354,7 @@ impl Summary for Rising {
         into.n += from.n;
         into.rows += from.rows;
     }
+    #[inline(always)]
     fn result(&self, slot: &RisingSlot) -> Option<f64> {
         (slot.n > 0.0).then(|| slot.weighted / slot.weights)
     }
@@ -360,11 +375,13 @@ impl Summary for Weighted {
     fn add(&self, slot: &mut Self::Slot, (value, weight): (f64, f64)) {
         *slot = (slot.0 + value * weight, slot.1 + weight, true);
     }
+    #[inline(always)]
     fn merge(&self, into: &mut Self::Slot, from: &Self::Slot) {
         if from.2 {
             *into = (into.0 + from.0, into.1 + from.1, true);
         }
     }
+    #[inline(always)]
     fn result(&self, slot: &Self::Slot) -> Option<f64> {
         match self.mean {
             true => (slot.2 && slot.1 != 0.0).then(|| slot.0 / slot.1),

@@ -123,10 +123,9 @@ impl<T: Addable + Copy> Summary for Sum<T> {
     fn add(&self, slot: &mut (T, bool), value: T) {
         *slot = (slot.0.plus(value), true);
     }
+    #[inline(always)]
     fn merge(&self, into: &mut (T, bool), from: &(T, bool)) {
-        if from.1 {
-            *into = (into.0.plus(from.0), true);
-        }
+        *into = (into.0.plus(from.0), into.1 | from.1);
     }
     fn result(&self, slot: &(T, bool)) -> Option<T> {
         slot.1.then_some(slot.0)
