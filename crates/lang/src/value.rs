@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::tree::{Expr, FunctionDef};
-use data::{Batch, Column, Scalar, Type, stable_hash};
+use data::{Batch, Column, Scalar, Schema, Type, stable_hash};
 use parking_lot::Mutex;
 use std::any::Any;
 use std::collections::HashMap;
@@ -325,19 +325,112 @@ impl Dict {
 /// A table in memory, shared and growing.
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// The rows now.
-    pub rows: Arc<Mutex<Batch>>,
+    content: Arc<Mutex<Content>>,
+    /// What happens to new rows.
+    pub rule: Arc<TableRule>,
+}
+
+/// What happens to rows that are added to a table.
+#[derive(Debug, Default)]
+pub struct TableRule {
+    /// The key columns; none where rows need not differ.
+    pub keys: Vec<Arc<str>>,
+    /// Rows stay as they are: of a key the first row is kept, not the last, and nothing is changed or taken away.
+    pub stream: bool,
+}
+
+#[derive(Debug)]
+struct Content {
+    rows: Batch,
+    /// The places of the rows by the hash of their keys; `None` until they are asked for, and after other changes.
+    places: Option<HashMap<u64, Vec<u32>>>,
 }
 
 impl Table {
     /// A table of these rows.
     pub fn new(rows: Batch) -> Table {
-        Table { rows: Arc::new(Mutex::new(rows)) }
+        let content = Arc::new(Mutex::new(Content { rows, places: None }));
+        Table { content, rule: Arc::default() }
+    }
+
+    /// An empty table with a rule.
+    pub(crate) fn ruled(schema: Arc<Schema>, rule: TableRule) -> Table {
+        Table { rule: Arc::new(rule), ..Table::new(Batch::empty(schema)) }
     }
 
     /// The rows now.
     pub fn batch(&self) -> Batch {
-        self.rows.lock().clone()
+        self.content.lock().rows.clone()
+    }
+
+    /// A table of the same rows and rule that shares nothing with this one.
+    pub(crate) fn copy(&self) -> Table {
+        Table { rule: self.rule.clone(), ..Table::new(self.batch()) }
+    }
+
+    /// Where it is in memory: the same for all that share it.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.content) as usize
+    }
+
+    /// Puts these rows in the place of all, unless that breaks the table's rule.
+    pub(crate) fn set(&self, rows: Batch) -> Result<(), Diagnostic> {
+        if self.rule.stream {
+            let error = Diagnostic::new("rows and columns of a stream table stay as they are; rows can only be added");
+            return Err(error.help("take a copy that can be changed: `select * from t`"));
+        }
+        let count = rows.rows();
+        let new = Table { rule: self.rule.clone(), ..Table::new(Batch::empty(rows.schema().clone())) };
+        new.add(rows)?;
+        if new.batch().rows() < count {
+            let keys = self.rule.keys.join("`, `");
+            return Err(Diagnostic::new(format!("several rows would have one key: keys=`{keys}`")));
+        }
+        std::mem::swap(&mut *self.content.lock(), &mut *new.content.lock());
+        Ok(())
+    }
+
+    /// Adds rows of the same columns by the table's rule.
+    pub(crate) fn add(&self, new: Batch) -> Result<(), Diagnostic> {
+        let mut content = self.content.lock();
+        let before = content.rows.clone();
+        let all = Batch::concat(before.schema().clone(), &[before.clone(), new])?;
+        if self.rule.keys.is_empty() {
+            content.rows = all;
+            return Ok(());
+        }
+        let column = |name: &Arc<str>| match all.schema().index_of(name) {
+            Some(place) => Ok(all.column(place)),
+            None => Err(Diagnostic::new(format!("a key column of the table is gone: column=`{name}`"))),
+        };
+        let keys = self.rule.keys.iter().map(column).collect::<Result<Vec<_>, _>>()?;
+        let hashes = keys.iter().map(|key| key.stable_hashes()).reduce(|mut all, more| {
+            all.iter_mut().zip(more).for_each(|(all, more)| *all = all.rotate_left(25) ^ more);
+            all
+        });
+        let hashes = hashes.unwrap_or_default();
+        // Which of all rows stands at each place.
+        let mut kept: Vec<u32> = (0..before.rows() as u32).collect();
+        let mut places = content.places.take().unwrap_or_else(|| {
+            let mut places: HashMap<u64, Vec<u32>> = HashMap::new();
+            kept.iter().for_each(|&row| places.entry(hashes[row as usize]).or_default().push(row));
+            places
+        });
+        for row in before.rows()..all.rows() {
+            let alike = places.entry(hashes[row]).or_default();
+            let same = |place: &&u32| keys.iter().all(|key| key.get(kept[**place as usize] as usize) == key.get(row));
+            match alike.iter().find(same) {
+                Some(&place) if !self.rule.stream => kept[place as usize] = row as u32,
+                Some(_) => {}
+                None => {
+                    alike.push(kept.len() as u32);
+                    kept.push(row as u32);
+                }
+            }
+        }
+        let rows = if kept.len() == all.rows() { all } else { all.take(&kept) };
+        *content = Content { rows, places: Some(places) };
+        Ok(())
     }
 }
 

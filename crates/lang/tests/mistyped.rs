@@ -43,6 +43,23 @@ fn each_mistake_is_told_with_its_place_and_its_mend() {
         ),
         ("x = 2024.13.01", &["t:1:5: not a DATE value: text=`2024.13.01`"]),
         ("x = 25:61:00", &["t:1:5: not a SECOND value: text=`25:61:00`"]),
+        (
+            "t = keyedTable(`prise, 1 2 as price)",
+            &["t:1:5: the table has no such column: column=`prise` (did you mean `price`?)"],
+        ),
+        (
+            "t = streamTable(1 2 as price)\nupdate t set price = 0",
+            &[
+                "t:2:1: rows and columns of a stream table stay as they are; rows can only be added (take a copy that can be changed: `select * from t`)",
+            ],
+        ),
+        ("t = keyedTable(`k, 1 2 as k)\nupdate t set k = 0", &["t:2:1: several rows would have one key: keys=`k`"]),
+        (
+            "t = table(1 2 as price)\nshare(t, prices)",
+            &[
+                "t:2:10: syntax error: expected the name to share it by, as a text: `share(t, \"name\")`, found `prices`",
+            ],
+        ),
         ("select a form t", &["t:1:10: syntax error: expected `from`, found `form`"]),
         (
             "t = table(1 2 as a)\nselect a from t wher a > 1",

@@ -23,7 +23,7 @@ impl Interpreter<'_> {
             super::joins::note_right(&mut evaluated, args);
             return self.call_named(name, evaluated);
         }
-        if &**name == "table" && self.user_function(name).is_none() {
+        if super::tables::takes_columns(name) && self.user_function(name).is_none() {
             let args = self.named_args(args, span)?;
             return self.call_named(name, args);
         }

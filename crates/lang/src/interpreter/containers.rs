@@ -8,6 +8,7 @@ use crate::value::{Args, Dict, Host, Table, Value, vector_type};
 use data::{Batch, Column, Field, Scalar, Schema, Type};
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(crate) static FUNCTIONS: &[Function] = &[
     script("size", "X", "How many elements; of a table, rows.", ("size(1 2 3)", "3"), |_, args| {
@@ -127,7 +128,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     }),
     script("copy", "X", "A copy that shares nothing.", ("copy(1 2)", "[1,2]"), |_, args| {
         Ok(match wanted(args, 0, "X")? {
-            Value::Table(table) => Value::Table(Table::new(table.batch())),
+            Value::Table(table) => Value::Table(table.copy()),
             Value::Dict(dict) => Value::Dict(Arc::new(Mutex::new(dict.lock().copy()))),
             other => other.clone(),
         })
@@ -149,7 +150,29 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         let nanos = host.now().ok_or_else(|| Diagnostic::new("there is no clock here: function=`today`"))?;
         Ok(Value::Scalar(Type::Date, Scalar::Int(nanos.div_euclid(86_400_000_000_000))))
     }),
+    script("sleep", "milliseconds", "Waits.", ("isVoid(sleep(1))", "true"), sleep),
 ];
+
+/// How long a script that waits does not look whether its time is over.
+const NAP: Duration = Duration::from_millis(10);
+
+fn sleep(host: &mut dyn Host, args: &Args) -> Result<Value> {
+    let wanted = wanted(args, 0, "milliseconds")?;
+    let unfit = || Diagnostic::new(format!("a whole number from 0 on is wanted: milliseconds=`{wanted}`"));
+    let mut rest = Duration::from_millis(wanted.as_i64().and_then(|ms| u64::try_from(ms).ok()).ok_or_else(unfit)?);
+    if host.now().is_none() {
+        return Err(Diagnostic::new("there is no clock here: function=`sleep`"));
+    }
+    while !rest.is_zero() {
+        if let Some(limit) = host.late() {
+            return Err(Diagnostic::new(format!("script took too long: limit_ms=`{limit}`")));
+        }
+        let nap = rest.min(NAP);
+        std::thread::sleep(nap);
+        rest -= nap;
+    }
+    Ok(Value::NULL)
+}
 
 /// How many elements one call may make out of nothing.
 pub(crate) const ELEMENTS_MAX: usize = 10_000_000;
@@ -250,7 +273,7 @@ pub(super) fn array_vector(cells: &[Value]) -> Result<Column> {
 }
 
 /// `table(1 2 as a, …)`, or `table(capacity:size, names, types)`.
-fn table(args: &Args) -> Result<Value> {
+pub(super) fn table(args: &Args) -> Result<Value> {
     // By place in the text, named or not.
     let unnamed = args.values.iter().map(|value| (None, value.as_ref()));
     let named = args.named.iter().map(|(name, value)| (Some(name.clone()), Some(value)));
@@ -489,7 +512,7 @@ pub(super) fn append_rows(host: &mut dyn Host, table: &Table, values: &[Value]) 
     }
     let new = Batch::new(rows.schema().clone(), columns)?;
     let count = new.rows();
-    *table.rows.lock() = Batch::concat(rows.schema().clone(), &[rows.clone(), new])?;
+    table.add(new)?;
     Ok(count)
 }
 
@@ -497,7 +520,7 @@ fn clear(value: &Value) -> Result<Value> {
     match value {
         Value::Table(table) => {
             let schema = table.batch().schema().clone();
-            *table.rows.lock() = Batch::empty(schema);
+            table.set(Batch::empty(schema))?;
             Ok(value.clone())
         }
         Value::Dict(dict) => {

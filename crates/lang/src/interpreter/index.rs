@@ -248,7 +248,7 @@ pub(super) fn set(
                     columns.push(column);
                 }
             }
-            *table.rows.lock() = Batch::new(Arc::new(Schema::new(fields)?), columns)?;
+            table.set(Batch::new(Arc::new(Schema::new(fields)?), columns)?)?;
             Ok(None)
         }
         Value::Vector(column) => {

@@ -134,7 +134,7 @@ impl Seen {
                 self.value(b);
             }
             Value::Table(table) => {
-                if self.places.insert(std::sync::Arc::as_ptr(&table.rows) as usize) {
+                if self.places.insert(table.address()) {
                     table.batch().columns().iter().for_each(|column| self.column(column));
                 }
             }

@@ -22,6 +22,7 @@ mod names;
 mod parts;
 mod select;
 mod statement;
+mod tables;
 mod values;
 
 pub(crate) use containers::{ELEMENTS_MAX, FUNCTIONS as CONTAINER_FUNCTIONS, cast};
@@ -34,6 +35,8 @@ pub(crate) use metacode::FUNCTIONS as METACODE_FUNCTIONS;
 pub(crate) use modules::MODULES_MAX;
 pub use names::{free_names, names_in};
 pub(crate) use parts::FUNCTIONS as PART_FUNCTIONS;
+pub(crate) use statement::{turn, turns};
+pub(crate) use tables::FUNCTIONS as TABLE_FUNCTIONS;
 pub(crate) use values::FUNCTIONS as VALUE_FUNCTIONS;
 
 use crate::diagnostic::{Diagnostic, Source};

@@ -110,7 +110,7 @@ impl Interpreter<'_> {
                 }
             }
         }
-        *table.rows.lock() = Batch::new(Arc::new(Schema::new(fields)?), columns)?;
+        table.set(Batch::new(Arc::new(Schema::new(fields)?), columns)?)?;
         Ok(())
     }
 
@@ -122,7 +122,7 @@ impl Interpreter<'_> {
             kept[row as usize] = false;
         }
         let kept: Vec<u32> = (0..rows.rows() as u32).filter(|&row| kept[row as usize]).collect();
-        *target.rows.lock() = rows.take(&kept);
+        target.set(rows.take(&kept))?;
         Ok(())
     }
 

@@ -150,38 +150,10 @@ impl Interpreter<'_> {
 
     fn for_each(&mut self, name: &Arc<str>, values: &Expr, body: &[Statement]) -> Result<Flow> {
         let values = self.eval(values)?;
-        let wrong = || Diagnostic::new(format!("cannot go through this in `for`: found=`{}`", values.kind()));
-        let count = match &values {
-            Value::Pair(from, to) => {
-                let (from, to) = (from.as_i64().ok_or_else(wrong)?, to.as_i64().ok_or_else(wrong)?);
-                usize::try_from(to.saturating_sub(from)).unwrap_or(0)
-            }
-            Value::Vector(column) => column.len(),
-            Value::Tuple(values) => values.len(),
-            Value::Dict(dict) => dict.lock().entries.len(),
-            Value::Table(table) => table.batch().rows(),
-            Value::Scalar(..) => 1,
-            _ => return Err(wrong()),
-        };
-        for place in 0..count {
+        for place in 0..turns(&values)? {
             self.step()?;
-            let value = match &values {
-                Value::Pair(from, _) => {
-                    let value = from.as_i64().expect("looked at above") + place as i64;
-                    match i32::try_from(value) {
-                        Ok(value) => Value::int(value),
-                        Err(_) => Value::long(value),
-                    }
-                }
-                Value::Dict(dict) => {
-                    let dict = dict.lock();
-                    // The body may have taken entries away.
-                    let Some((key, _)) = dict.entries.get(place) else { break };
-                    Value::Scalar(dict.key_type(), key.clone())
-                }
-                Value::Scalar(..) => values.clone(),
-                values => super::index::element(values, place)?,
-            };
+            // The body may have taken entries away.
+            let Some(value) = turn(&values, place)? else { break };
             self.frame.variables.insert(name.clone(), value);
             match self.statements(body)? {
                 Flow::Break => break,
@@ -245,4 +217,41 @@ impl Interpreter<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// How many turns a `for` through a value takes.
+pub(crate) fn turns(values: &Value) -> Result<usize> {
+    let wrong = || Diagnostic::new(format!("cannot go through this in `for`: found=`{}`", values.kind()));
+    Ok(match values {
+        Value::Pair(from, to) => {
+            let (from, to) = (from.as_i64().ok_or_else(wrong)?, to.as_i64().ok_or_else(wrong)?);
+            usize::try_from(to.saturating_sub(from)).unwrap_or(0)
+        }
+        Value::Vector(column) => column.len(),
+        Value::Tuple(values) => values.len(),
+        Value::Dict(dict) => dict.lock().entries.len(),
+        Value::Table(table) => table.batch().rows(),
+        Value::Scalar(..) => 1,
+        _ => return Err(wrong()),
+    })
+}
+
+/// The value of a turn of a `for`; `None` if there is none any more.
+pub(crate) fn turn(values: &Value, place: usize) -> Result<Option<Value>> {
+    Ok(Some(match values {
+        Value::Pair(from, _) => {
+            let value = from.as_i64().expect("a pair that has turns is of whole numbers") + place as i64;
+            match i32::try_from(value) {
+                Ok(value) => Value::int(value),
+                Err(_) => Value::long(value),
+            }
+        }
+        Value::Dict(dict) => {
+            let dict = dict.lock();
+            let Some((key, _)) = dict.entries.get(place) else { return Ok(None) };
+            Value::Scalar(dict.key_type(), key.clone())
+        }
+        Value::Scalar(..) => values.clone(),
+        values => super::index::element(values, place)?,
+    }))
 }

@@ -284,7 +284,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
                 .map(|(key, ascending)| crate::tree::SortKey { descending: !ascending, ..key })
                 .collect();
             let columns: Vec<Column> = keys.iter().map(|&key| batch.column(key).clone()).collect();
-            *table.rows.lock() = batch.take(&super::select::sorted(&columns, &order, batch.rows()));
+            table.set(batch.take(&super::select::sorted(&columns, &order, batch.rows())))?;
             Ok(Value::Table(table.clone()))
         },
     ),
@@ -488,7 +488,7 @@ fn change(table: &Table, work: impl FnOnce(&mut Vec<Field>, Vec<Column>) -> Resu
     let batch = table.batch();
     let mut fields = batch.schema().fields().to_vec();
     let columns = work(&mut fields, batch.columns().to_vec())?;
-    *table.rows.lock() = Batch::new(Arc::new(Schema::new(fields)?), columns)?;
+    table.set(Batch::new(Arc::new(Schema::new(fields)?), columns)?)?;
     Ok(Value::Table(table.clone()))
 }
 

@@ -9,6 +9,7 @@ use crate::function::Result;
 use data::arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use data::{Column, Dictionary, Physical, Remap, Scalar, Type};
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A value as functions compute with it: a float, a whole number (temporal values and BOOL too), the digits of a
@@ -18,6 +19,11 @@ pub(super) trait Item: Input + Wire + Default + PartialEq {
     fn column(ty: Type, values: Vec<Self>, nulls: Option<NullBuffer>, vocabulary: &Vocabulary) -> Column;
     /// The order of values; NaN comes before all numbers, so that it is a total one.
     fn order(&self, other: &Self) -> Ordering;
+    /// Does it stand so to the other in that order?
+    #[inline(always)]
+    fn stands(&self, wanted: Ordering, other: &Self) -> bool {
+        self.order(other) == wanted
+    }
     /// The value as it is given out: NaN has many patterns of bits, and which one comes out of a sum hangs on how its loop
     /// was compiled, so that there is one NaN for all.
     #[inline(always)]
@@ -126,6 +132,15 @@ impl Item for f64 {
     #[inline(always)]
     fn order(&self, other: &f64) -> Ordering {
         self.partial_cmp(other).unwrap_or_else(|| other.is_nan().cmp(&self.is_nan()))
+    }
+
+    #[inline(always)]
+    fn stands(&self, wanted: Ordering, other: &f64) -> bool {
+        match wanted {
+            Ordering::Less => self < other || self.is_nan() & !other.is_nan(),
+            Ordering::Greater => self > other || other.is_nan() & !self.is_nan(),
+            Ordering::Equal => self == other || self.is_nan() & other.is_nan(),
+        }
     }
 
     #[inline(always)]
@@ -376,6 +391,33 @@ impl<T: Item> Output<T> {
     pub fn push(&mut self, value: Option<T>) {
         self.valid.push(value.is_some());
         self.values.push(value.unwrap_or_default().settled());
+    }
+
+    /// Adds the values of these rows, as `push` would one after another. The loop has nothing but them to look after, and
+    /// calls nothing, so that what `value` keeps from row to row can stay in registers.
+    #[inline(always)]
+    pub fn extend(&mut self, rows: Range<usize>, mut value: impl FnMut(usize) -> Option<T>) {
+        let (before, after) = (self.values.len(), self.values.len() + rows.len());
+        self.values.resize(after, T::default());
+        self.valid.words.resize(after / 64, 0);
+        let mut whole = self.valid.words[before / 64..].iter_mut();
+        let (mut bits, mut bit) = (self.valid.word, before % 64);
+        let (mut row, mut rest) = (rows.start, &mut self.values[before..]);
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at_mut(rest.len().min(64 - bit));
+            for (place, to) in now.iter_mut().enumerate() {
+                let value = value(row + place);
+                bits |= (value.is_some() as u64) << (bit + place);
+                *to = value.unwrap_or_default().settled();
+            }
+            row += now.len();
+            bit = 0;
+            rest = later;
+            if let Some(word) = whole.next() {
+                *word = std::mem::take(&mut bits);
+            }
+        }
+        (self.valid.word, self.valid.rows) = (bits, after);
     }
 
     /// The column.

@@ -4,6 +4,7 @@ use super::item::{Gather, Input, Item, Output, Reading, Vocabulary, Wire};
 use crate::diagnostic::Diagnostic;
 use crate::function::{Result, State};
 use data::{Column, Paged, Type};
+use std::ops::Range;
 
 /// A function of a row and the state of its key.
 pub(super) trait Step: Clone + Send + Sync + 'static {
@@ -15,6 +16,17 @@ pub(super) trait Step: Clone + Send + Sync + 'static {
     type Out: Item;
     /// Takes a row and gives its value.
     fn step(&self, key: &mut Self::Key, value: Option<Self::In>) -> Option<Self::Out>;
+    /// Takes rows that follow one another and adds their values: what `step` gives for each, perhaps faster.
+    #[inline(always)]
+    fn steps(
+        &self,
+        key: &mut Self::Key,
+        rows: Range<usize>,
+        value: &impl Fn(usize) -> Option<Self::In>,
+        out: &mut Output<Self::Out>,
+    ) {
+        out.extend(rows, |row| self.step(key, value(row)));
+    }
 }
 
 /// A function of a row and the state of its key, whose results are gathered in a way of its own; a [`Step`] gives one
@@ -28,6 +40,17 @@ pub(super) trait Gives: Clone + Send + Sync + 'static {
     type Out: Gather;
     /// Takes a row and adds its result.
     fn give(&self, key: &mut Self::Key, value: Option<Self::In>, out: &mut Self::Out);
+    /// Takes rows that follow one another and adds their results.
+    #[inline(always)]
+    fn give_all(
+        &self,
+        key: &mut Self::Key,
+        rows: Range<usize>,
+        value: &impl Fn(usize) -> Option<Self::In>,
+        out: &mut Self::Out,
+    ) {
+        rows.for_each(|row| self.give(key, value(row), out));
+    }
 }
 
 impl<S: Step> Gives for S {
@@ -37,6 +60,16 @@ impl<S: Step> Gives for S {
     #[inline(always)]
     fn give(&self, key: &mut S::Key, value: Option<S::In>, out: &mut Output<S::Out>) {
         out.push(self.step(key, value));
+    }
+    #[inline(always)]
+    fn give_all(
+        &self,
+        key: &mut S::Key,
+        rows: Range<usize>,
+        value: &impl Fn(usize) -> Option<S::In>,
+        out: &mut Output<S::Out>,
+    ) {
+        self.steps(key, rows, value, out);
     }
 }
 
@@ -123,9 +156,7 @@ impl<S: Gives> Reading<S::In> for Take<'_, S> {
             let place = &mut states[run[0] as usize];
             // Here the compiler can keep it in registers.
             let mut state = std::mem::take(place);
-            for row in row..row + run.len() {
-                step.give(&mut state, value(row), output);
-            }
+            step.give_all(&mut state, row..row + run.len(), &value, output);
             *place = state;
             row += run.len();
         }

@@ -65,6 +65,7 @@ static FAMILIES: &[&[Function]] = &[
     crate::interpreter::CONTAINER_FUNCTIONS,
     crate::interpreter::PART_FUNCTIONS,
     crate::interpreter::VALUE_FUNCTIONS,
+    crate::interpreter::TABLE_FUNCTIONS,
     crate::interpreter::JOIN_FUNCTIONS,
     crate::interpreter::METACODE_FUNCTIONS,
     crate::interpreter::HIGHER_ORDER_FUNCTIONS,

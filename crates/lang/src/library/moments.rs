@@ -49,14 +49,9 @@ impl Summary for Spread {
     }
     #[inline(always)]
     fn merge(&self, into: &mut SpreadSlot, from: &SpreadSlot) {
-        if into.n == 0.0 || from.n == 0.0 {
-            if into.n == 0.0 {
-                into.clone_from(from);
-            }
-            return;
-        }
         let n = into.n + from.n;
-        let (part, delta) = (from.n / n, from.mean - into.mean);
+        let part = if n == 0.0 { 0.0 } else { from.n / n };
+        let delta = from.mean - into.mean;
         into.m2 += from.m2 + delta * delta * into.n * part;
         into.mean += delta * part;
         into.n = n;

@@ -6,7 +6,7 @@
 
 use super::cumulative::Rank;
 use super::entry::state;
-use super::item::{Item, Lists, Reader, Wire, Writer, by_class, wire};
+use super::item::{Item, Lists, Output, Reader, Wire, Writer, by_class, wire};
 use super::keyed::{Gives, Keyed, Several, Step, refuse};
 use super::settings::{choice, flag, need_number, numbers, setting, whole, window};
 use super::sorted::{InOrder, Sorted, Values};
@@ -18,6 +18,7 @@ use data::Type;
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 const ONE: &str = "X, window, [minPeriods]";
 const TWO: &str = "X, Y, window, [minPeriods]";
@@ -338,67 +339,114 @@ impl<E: Wire> Wire for Blocks<E> {
     }
 }
 
-impl<S: Summary> Step for InBlocks<S> {
-    type In = S::In;
-    type Key = Blocks<S::Slot>;
-    type Out = S::Out;
+impl<S: Summary> InBlocks<S> {
+    /// The summary of one row, which is added to that of the open block as well.
     #[inline(always)]
-    fn step(&self, key: &mut Blocks<S::Slot>, value: Option<S::In>) -> Option<S::Out> {
-        let (summary, when) = (&self.summary, &self.when);
-        if when.skip_leading && value.is_none() && key.entries.is_empty() {
-            return None;
-        }
+    fn row(&self, start: &mut (u32, S::Slot), value: Option<S::In>) -> (u32, S::Slot) {
         let mut row = (0, S::Slot::default());
         match value {
             Some(value) => {
                 row.0 = 1;
-                summary.add(&mut row.1, value.clone());
-                key.start.0 += 1;
-                summary.add(&mut key.start.1, value);
+                self.summary.add(&mut row.1, value.clone());
+                start.0 += 1;
+                self.summary.add(&mut start.1, value);
             }
             None if S::NULLS => {
-                summary.add_null(&mut row.1);
-                summary.add_null(&mut key.start.1);
+                self.summary.add_null(&mut row.1);
+                self.summary.add_null(&mut start.1);
             }
             None => {}
         }
+        row
+    }
+
+    /// What a full window comes to that is the rest of the block before and the open block.
+    #[inline(always)]
+    fn window(&self, (valid, rest): &(u32, S::Slot), start: &(u32, S::Slot)) -> Option<S::Out> {
+        if !self.when.gives(self.when.rows, valid + start.0) {
+            return None;
+        }
+        let mut window = rest.clone();
+        self.summary.merge(&mut window, &start.1);
+        self.summary.result(&window)
+    }
+
+    /// Makes a whole block the block before, and gives what it comes to.
+    #[inline(always)]
+    fn turn(&self, key: &mut Blocks<S::Slot>) -> Option<S::Out> {
+        let start = std::mem::take(&mut key.start);
+        let last = self.when.rows - 1;
+        if std::mem::needs_drop::<S::Slot>() {
+            for place in (0..last).rev() {
+                let (head, tail) = key.entries.split_at_mut(place + 1);
+                head[place].0 += tail[0].0;
+                self.summary.merge(&mut head[place].1, &tail[0].1);
+            }
+        } else {
+            // A summary that is cheap to copy need not be read back.
+            let mut rest = key.entries[last].clone();
+            for entry in key.entries[..last].iter_mut().rev() {
+                entry.0 += rest.0;
+                self.summary.merge(&mut entry.1, &rest.1);
+                rest = entry.clone();
+            }
+        }
+        (key.at, key.full) = (0, true);
+        if self.when.gives(self.when.rows, start.0) { self.summary.result(&start.1) } else { None }
+    }
+}
+
+impl<S: Summary> Step for InBlocks<S> {
+    type In = S::In;
+    type Key = Blocks<S::Slot>;
+    type Out = S::Out;
+
+    #[inline(always)]
+    fn step(&self, key: &mut Blocks<S::Slot>, value: Option<S::In>) -> Option<S::Out> {
+        if self.when.skip_leading && value.is_none() && key.entries.is_empty() {
+            return None;
+        }
+        let row = self.row(&mut key.start, value);
         let at = key.at as usize;
         match key.entries.get_mut(at) {
             Some(entry) => *entry = row,
             None => key.entries.push(row),
         }
         key.at += 1;
-        if at + 1 == when.rows {
-            // The window is this block; from here on it is the block before.
-            let start = std::mem::take(&mut key.start);
-            if std::mem::needs_drop::<S::Slot>() {
-                for place in (0..at).rev() {
-                    let (head, tail) = key.entries.split_at_mut(place + 1);
-                    head[place].0 += tail[0].0;
-                    summary.merge(&mut head[place].1, &tail[0].1);
-                }
-            } else {
-                // A summary that is cheap to copy need not be read back.
-                let mut rest = key.entries[at].clone();
-                for entry in key.entries[..at].iter_mut().rev() {
-                    entry.0 += rest.0;
-                    summary.merge(&mut entry.1, &rest.1);
-                    rest = entry.clone();
-                }
-            }
-            (key.at, key.full) = (0, true);
-            return if when.gives(when.rows, start.0) { summary.result(&start.1) } else { None };
+        if at + 1 == self.when.rows {
+            return self.turn(key);
         }
         if !key.full {
-            return if when.gives(at + 1, key.start.0) { summary.result(&key.start.1) } else { None };
+            let gives = self.when.gives(at + 1, key.start.0);
+            return if gives { self.summary.result(&key.start.1) } else { None };
         }
-        let (valid, rest) = &key.entries[at + 1];
-        if !when.gives(when.rows, valid + key.start.0) {
-            return None;
+        self.window(&key.entries[at + 1], &key.start)
+    }
+
+    #[inline(always)]
+    fn steps(
+        &self,
+        key: &mut Blocks<S::Slot>,
+        mut rows: Range<usize>,
+        value: &impl Fn(usize) -> Option<S::In>,
+        out: &mut Output<S::Out>,
+    ) {
+        while !rows.is_empty() {
+            // Rows within a block need not ask where it ends.
+            let within = if key.full { (self.when.rows - 1 - key.at as usize).min(rows.len()) } else { 0 };
+            let entries = &mut key.entries[key.at as usize..][..within + key.full as usize];
+            let mut start = std::mem::take(&mut key.start);
+            out.extend(0..within, |place| {
+                entries[place] = self.row(&mut start, value(rows.start + place));
+                self.window(&entries[place + 1], &start)
+            });
+            key.start = start;
+            key.at += within as u32;
+            rows.start += within;
+            if let Some(row) = rows.next() {
+                out.push(self.step(key, value(row)));
+            }
         }
-        let mut window = rest.clone();
-        summary.merge(&mut window, &key.start.1);
-        summary.result(&window)
     }
 }
 

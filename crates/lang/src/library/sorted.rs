@@ -281,9 +281,7 @@ impl Sorted for Deviation {
     fn of(&self, sorted: &(impl Values + ?Sized)) -> Option<f64> {
         if self.median {
             let middle = Median.of(sorted)?;
-            let mut far: Vec<f64> = sorted.each().map(|value| (value - middle).abs()).collect();
-            far.sort_unstable_by(Item::order);
-            return Median.of(&far[..]);
+            return Median.of(&Distances::to(sorted, middle));
         }
         let count = sorted.count() as f64;
         let mean = sorted.each().sum::<f64>() / count;
@@ -291,9 +289,95 @@ impl Sorted for Deviation {
     }
 }
 
+/// How far sorted values are from one of their range, from the nearest to the farthest: those below it, read backwards,
+/// and those from it on are each in order, and what stands at a place of both is found by halving.
+struct Distances<'a, V: ?Sized> {
+    sorted: &'a V,
+    middle: f64,
+    /// How many of the values are NaN, as is the distance to each that is infinite where the middle is too.
+    nan: usize,
+    /// How many are below the middle, NaN too.
+    below: usize,
+}
+
+impl<V: Values + ?Sized> Distances<'_, V> {
+    fn to(sorted: &V, middle: f64) -> Distances<'_, V> {
+        let first = |is: &dyn Fn(f64) -> bool| {
+            let (mut from, mut to) = (0, sorted.count());
+            while from < to {
+                let half = from.midpoint(to);
+                if is(sorted.at(half)) { to = half } else { from = half + 1 }
+            }
+            from
+        };
+        let nan = first(&|value| !value.is_nan());
+        Distances { sorted, middle, nan, below: first(&|value| value >= middle).max(nan) }
+    }
+
+    /// The distance of the value this many places before the middle.
+    fn down(&self, places: usize) -> f64 {
+        self.middle - self.sorted.at(self.below - 1 - places)
+    }
+
+    /// The distance of the value this many places behind the middle.
+    fn up(&self, places: usize) -> f64 {
+        self.sorted.at(self.below + places) - self.middle
+    }
+}
+
+impl<V: Values + ?Sized> Values for Distances<'_, V> {
+    fn count(&self) -> usize {
+        self.sorted.count()
+    }
+
+    fn at(&self, place: usize) -> f64 {
+        let (downs, ups) = (self.below - self.nan, self.count() - self.below);
+        if self.middle.is_nan() {
+            return f64::NAN;
+        }
+        if self.middle.is_infinite() {
+            // As far as can be from all others, and no distance at all to its like.
+            let alike = (self.nan..self.count()).filter(|&at| self.sorted.at(at) == self.middle).count();
+            return if place < self.nan + alike { f64::NAN } else { f64::INFINITY };
+        }
+        let Some(place) = place.checked_sub(self.nan) else { return f64::NAN };
+        // How many of those below are nearer than the one at this place.
+        let (mut from, mut to) = (place.saturating_sub(ups), place.min(downs));
+        while from < to {
+            let half = from.midpoint(to);
+            if self.down(half) < self.up(place - half - 1) { from = half + 1 } else { to = half }
+        }
+        match (from < downs, place - from < ups) {
+            (true, true) => self.down(from).min(self.up(place - from)),
+            (true, false) => self.down(from),
+            (false, _) => self.up(place - from),
+        }
+    }
+
+    fn each(&self) -> impl Iterator<Item = f64> {
+        (0..self.count()).map(|place| self.at(place))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn distances_are_those_of_all_values_in_order() {
+        const SOME: [f64; 8] = [f64::NAN, f64::NEG_INFINITY, f64::INFINITY, -3.0, 0.0, 1.0, 1.0, 2.5];
+        for number in 0..8usize.pow(5) {
+            let digits = std::iter::successors(Some(number), |rest| Some(rest / 8));
+            let mut values: Vec<f64> = digits.take(1 + number % 5).map(|rest| SOME[rest % 8]).collect();
+            values.sort_by(Item::order);
+            let middle = Median.of(&values[..]).expect("there are values");
+            let mut plain: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
+            plain.sort_by(Item::order);
+            let found: Vec<f64> = Distances::to(&values[..], middle).each().collect();
+            let alike = plain.iter().zip(&found).all(|(a, b)| a == b || a.is_nan() && b.is_nan());
+            assert!(alike, "values {values:?}: found {found:?}, wanted {plain:?}");
+        }
+    }
 
     #[test]
     fn values_that_come_and_go_stay_in_order() {

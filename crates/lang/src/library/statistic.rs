@@ -92,29 +92,29 @@ fn need_ordered(args: &[Argument]) -> Result<()> {
     if args[0].ty.is_temporal() { Ok(()) } else { need_number(args, 0) }
 }
 
-fn extreme<U: Use>(args: &[Argument], to: U, wanted: Ordering) -> Result<U::Made> {
+fn extreme<U: Use, const GREATEST: bool>(args: &[Argument], to: U) -> Result<U::Made> {
     let ty = args[0].ty;
     if ty == Type::Symbol {
         // Codes have no order, texts do.
-        return Ok(to.summary(Extreme::<Other>::new(wanted), ty));
+        return Ok(to.summary(Extreme::<Other, GREATEST>::new(), ty));
     }
-    Ok(by_class!(ty, T => to.summary(Extreme::<T>::new(wanted), ty)))
+    Ok(by_class!(ty, T => to.summary(Extreme::<T, GREATEST>::new(), ty)))
 }
 
 pub(super) fn min<U: Use>(args: &[Argument], to: U) -> Result<U::Made> {
-    extreme(args, to, Ordering::Less)
+    extreme::<U, false>(args, to)
 }
 
 pub(super) fn max<U: Use>(args: &[Argument], to: U) -> Result<U::Made> {
-    extreme(args, to, Ordering::Greater)
+    extreme::<U, true>(args, to)
 }
 
 pub(super) fn first<U: Use>(args: &[Argument], to: U) -> Result<U::Made> {
-    Ok(by_class!(args[0].ty, T => to.summary(End::<T>::new(false), args[0].ty)))
+    Ok(by_class!(args[0].ty, T => to.summary(End::<T, false>::new(), args[0].ty)))
 }
 
 pub(super) fn last<U: Use>(args: &[Argument], to: U) -> Result<U::Made> {
-    Ok(by_class!(args[0].ty, T => to.summary(End::<T>::new(true), args[0].ty)))
+    Ok(by_class!(args[0].ty, T => to.summary(End::<T, true>::new(), args[0].ty)))
 }
 
 fn end_value<U: Use>(args: &[Argument], to: U, last: bool, except: usize) -> Result<U::Made> {

@@ -46,9 +46,11 @@ impl Summary for Count {
     fn add(&self, slot: &mut i64, _: ()) {
         *slot += 1;
     }
+    #[inline(always)]
     fn merge(&self, into: &mut i64, from: &i64) {
         *into += from;
     }
+    #[inline(always)]
     fn result(&self, slot: &i64) -> Option<i64> {
         Some(*slot)
     }
@@ -69,9 +71,11 @@ impl Summary for Size {
     fn add_null(&self, slot: &mut i64) {
         *slot += 1;
     }
+    #[inline(always)]
     fn merge(&self, into: &mut i64, from: &i64) {
         *into += from;
     }
+    #[inline(always)]
     fn result(&self, slot: &i64) -> Option<i64> {
         Some(*slot)
     }
@@ -127,6 +131,7 @@ impl<T: Addable + Copy> Summary for Sum<T> {
     fn merge(&self, into: &mut (T, bool), from: &(T, bool)) {
         *into = (into.0.plus(from.0), into.1 | from.1);
     }
+    #[inline(always)]
     fn result(&self, slot: &(T, bool)) -> Option<T> {
         slot.1.then_some(slot.0)
     }
@@ -144,9 +149,11 @@ impl Summary for PowerSum {
     fn add(&self, slot: &mut (f64, bool), value: f64) {
         *slot = (slot.0 + value.powi(self.0), true);
     }
+    #[inline(always)]
     fn merge(&self, into: &mut (f64, bool), from: &(f64, bool)) {
         *into = (into.0 + from.0, into.1 | from.1);
     }
+    #[inline(always)]
     fn result(&self, slot: &(f64, bool)) -> Option<f64> {
         slot.1.then_some(slot.0)
     }
@@ -164,11 +171,13 @@ impl Summary for Product {
     fn add(&self, slot: &mut Option<f64>, value: f64) {
         *slot = Some(slot.map_or(value, |product| product * value));
     }
+    #[inline(always)]
     fn merge(&self, into: &mut Option<f64>, from: &Option<f64>) {
         if let Some(value) = from {
             self.add(into, *value);
         }
     }
+    #[inline(always)]
     fn result(&self, slot: &Option<f64>) -> Option<f64> {
         *slot
     }
@@ -180,52 +189,53 @@ pub(super) struct Mean;
 
 impl Summary for Mean {
     type In = f64;
-    type Slot = (f64, u64);
+    type Slot = (f64, i64);
     type Out = f64;
     #[inline(always)]
-    fn add(&self, slot: &mut (f64, u64), value: f64) {
+    fn add(&self, slot: &mut (f64, i64), value: f64) {
         *slot = (slot.0 + value, slot.1 + 1);
     }
-    fn merge(&self, into: &mut (f64, u64), from: &(f64, u64)) {
-        if from.1 > 0 {
-            *into = (into.0 + from.0, into.1 + from.1);
-        }
+    #[inline(always)]
+    fn merge(&self, into: &mut (f64, i64), from: &(f64, i64)) {
+        *into = (into.0 + from.0, into.1 + from.1);
     }
-    fn result(&self, slot: &(f64, u64)) -> Option<f64> {
+    #[inline(always)]
+    fn result(&self, slot: &(f64, i64)) -> Option<f64> {
         (slot.1 > 0).then(|| slot.0 / slot.1 as f64)
     }
 }
 
 /// The smallest or the greatest value.
 #[derive(Clone)]
-pub(super) struct Extreme<T> {
-    wanted: Ordering,
-    class: std::marker::PhantomData<T>,
-}
+pub(super) struct Extreme<T, const GREATEST: bool>(std::marker::PhantomData<T>);
 
-impl<T> Extreme<T> {
+impl<T, const GREATEST: bool> Extreme<T, GREATEST> {
+    const WANTED: Ordering = if GREATEST { Ordering::Greater } else { Ordering::Less };
+
     /// The value that stands so to all others.
-    pub fn new(wanted: Ordering) -> Extreme<T> {
-        Extreme { wanted, class: std::marker::PhantomData }
+    pub fn new() -> Extreme<T, GREATEST> {
+        Extreme(std::marker::PhantomData)
     }
 }
 
-impl<T: Item> Summary for Extreme<T> {
+impl<T: Item, const GREATEST: bool> Summary for Extreme<T, GREATEST> {
     type In = T;
     type Slot = Option<T>;
     type Out = T;
     #[inline(always)]
     fn add(&self, slot: &mut Option<T>, value: T) {
         match slot {
-            Some(best) if value.order(best) != self.wanted => {}
+            Some(best) if !value.stands(Self::WANTED, best) => {}
             _ => *slot = Some(value),
         }
     }
+    #[inline(always)]
     fn merge(&self, into: &mut Option<T>, from: &Option<T>) {
         if let Some(value) = from {
             self.add(into, value.clone());
         }
     }
+    #[inline(always)]
     fn result(&self, slot: &Option<T>) -> Option<T> {
         slot.clone()
     }
@@ -284,7 +294,7 @@ impl Summary for AtExtreme {
     type Slot = Option<(f64, f64)>;
     type Out = f64;
     fn add(&self, slot: &mut Self::Slot, value: (f64, f64)) {
-        if slot.is_none_or(|best| value.0.order(&best.0) == self.0) {
+        if slot.is_none_or(|best| value.0.stands(self.0, &best.0)) {
             *slot = Some(value);
         }
     }
@@ -300,40 +310,39 @@ impl Summary for AtExtreme {
 
 /// The first or the last row's value, NULL or not.
 #[derive(Clone)]
-pub(super) struct End<T> {
-    last: bool,
-    class: std::marker::PhantomData<T>,
-}
+pub(super) struct End<T, const LAST: bool>(std::marker::PhantomData<T>);
 
-impl<T> End<T> {
+impl<T, const LAST: bool> End<T, LAST> {
     /// The first or the last.
-    pub fn new(last: bool) -> End<T> {
-        End { last, class: std::marker::PhantomData }
+    pub fn new() -> End<T, LAST> {
+        End(std::marker::PhantomData)
     }
 }
 
-impl<T: Item> Summary for End<T> {
+impl<T: Item, const LAST: bool> Summary for End<T, LAST> {
     type In = T;
     type Slot = Option<Option<T>>;
     type Out = T;
     const NULLS: bool = true;
     #[inline(always)]
     fn add(&self, slot: &mut Self::Slot, value: T) {
-        if self.last || slot.is_none() {
+        if LAST || slot.is_none() {
             *slot = Some(Some(value));
         }
     }
     #[inline(always)]
     fn add_null(&self, slot: &mut Self::Slot) {
-        if self.last || slot.is_none() {
+        if LAST || slot.is_none() {
             *slot = Some(None);
         }
     }
+    #[inline(always)]
     fn merge(&self, into: &mut Self::Slot, from: &Self::Slot) {
-        if from.is_some() && (self.last || into.is_none()) {
+        if from.is_some() && (LAST || into.is_none()) {
             into.clone_from(from);
         }
     }
+    #[inline(always)]
     fn result(&self, slot: &Self::Slot) -> Option<T> {
         slot.clone().flatten()
     }

@@ -153,12 +153,7 @@ impl Parser {
                 S::Go
             }
             "use" => self.use_statement()?,
-            "share" if !self.is_at(1, "(") => {
-                self.advance();
-                let table = self.expr()?;
-                self.expect_word("as")?;
-                S::Share(table, self.alias()?.swap_remove(0))
-            }
+            "share" => self.share()?,
             "timer" => {
                 self.advance();
                 let count = match self.is("(") {
@@ -227,6 +222,28 @@ impl Parser {
     fn word_stands_alone(&self) -> bool {
         let next = self.ahead(1);
         next.newline || matches!(next.kind, Kind::End | Kind::Mark(";" | "}"))
+    }
+
+    /// `share table as name`, or as DolphinDB's function has it, `share(table, name)`.
+    fn share(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        let close = if self.is("(") { self.token().partner } else { None };
+        let behind = close.and_then(|close| self.tokens.get(close as usize + 1)).map(|token| &token.kind);
+        let called = close.is_some() && !matches!(behind, Some(Kind::Name(word)) if &**word == "as");
+        if !called {
+            let table = self.expr()?;
+            self.expect_word("as")?;
+            return Ok(StatementKind::Share(table, self.alias()?.swap_remove(0)));
+        }
+        self.advance();
+        let table = self.expr()?;
+        self.expect(",")?;
+        let name = match self.kind() {
+            Kind::Literal(_) => self.alias()?.swap_remove(0),
+            _ => return Err(self.unexpected("the name to share it by, as a text: `share(t, \"name\")`")),
+        };
+        self.expect(")")?;
+        Ok(StatementKind::Share(table, name))
     }
 
     /// An expression, an assignment, or several targets of one assignment.

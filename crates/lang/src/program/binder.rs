@@ -4,14 +4,16 @@
 //! - A value is of the rows or of the results of aggregates, never of both.
 //! - Equal calls are one step, and so have one state.
 
+mod body;
+
 use super::Scope;
 use super::plan::{Plan, Ref, Step, key_of};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::function::{Aggregate, Argument, Form, Function, Operands, Result, State};
 use crate::library::{self, Signature};
-use crate::tree::{Arg, Binary, Expr, ExprKind, FunctionDef, FunctionKind, Statement, StatementKind, Unary};
+use crate::tree::{Arg, Binary, Expr, ExprKind, FunctionDef, Unary};
 use crate::value::{Args, Callee, Code, Host, UserFunction, Value};
-use data::{Column, Scalar, Schema, Type};
+use data::{Column, Scalar, Type};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -595,184 +597,6 @@ impl<'a> Binder<'a> {
             format!("value {}", self.unlike)
         })
     }
-
-    /// The body of a user function with the arguments in the place of its parameters.
-    fn inline(&mut self, def: &Arc<FunctionDef>, values: Given, span: Span) -> Result<Bound> {
-        let name = &def.name;
-        if def.kind == FunctionKind::Aggregate {
-            if self.place != Place::Window {
-                let error = format!("user aggregate functions are not supported here: function=`{name}`");
-                return Err(Diagnostic::new(error).help("put it over a window, for instance with moving(…)"));
-            }
-            if let Some(kept) = self.kept(def, &values)? {
-                return Ok(kept);
-            }
-        }
-        if self.frames.len() >= DEPTH_MAX {
-            return Err(Diagnostic::new(format!("a function that calls itself has no place here: function=`{name}`")));
-        }
-        let count = values.len();
-        let mut frame: HashMap<Arc<str>, Bound> = HashMap::new();
-        let mut places = def.parameters.iter();
-        for (given, value) in values {
-            let parameter = match &given {
-                Some(given) => def.parameters.iter().find(|parameter| parameter.name == *given),
-                None => places.next(),
-            };
-            let expected = def.parameters.len();
-            let parameter = parameter.ok_or_else(|| {
-                Diagnostic::new(format!("{name} expects {expected} arguments: found=`{count}`")).or_at(span)
-            })?;
-            if let Some(value) = value {
-                frame.insert(parameter.name.clone(), value);
-            }
-        }
-        for parameter in &def.parameters {
-            if frame.contains_key(&parameter.name) {
-                continue;
-            }
-            let lacks = || Diagnostic::at(span, format!("{name} lacks an argument: parameter=`{}`", parameter.name));
-            let value = self.expr(parameter.default.as_ref().ok_or_else(lacks)?)?;
-            frame.insert(parameter.name.clone(), value);
-        }
-        self.frames.push(frame);
-        let body: Vec<&Statement> = def.body.iter().collect();
-        let result = self.block(def, &body);
-        self.frames.pop();
-        result?.ok_or_else(|| Diagnostic::at(def.span, format!("a function without a value: function=`{name}`")))
-    }
-
-    /// A user aggregate over rows that cannot be put together from those of the library: its rows are kept and it is
-    /// called with them. `None` if it can.
-    fn kept(&mut self, def: &Arc<FunctionDef>, values: &Given) -> Result<Option<Bound>> {
-        let (mut arguments, mut refs) = (vec![], vec![]);
-        for (name, value) in values {
-            match value {
-                Some(Bound::Constant(value)) if name.is_none() => arguments.push(Argument::constant(value.clone())),
-                Some(Bound::Values(Level::Rows, at)) if name.is_none() && at.len() == 1 => {
-                    arguments.push(Argument::of(self.rows.ty(at[0])));
-                    refs.push(at[0]);
-                }
-                _ => return Ok(None),
-            }
-        }
-        if self.trial || refs.is_empty() {
-            return Ok(None);
-        }
-        let function = self.function_value(Callee::Defined(def.clone()), vec![]);
-        let schema = Schema::new(vec![]).expect("no columns");
-        let scope = Scope::of(&schema);
-        let mut trial = Binder { trial: true, ..Binder::new(&scope, Place::Window) };
-        if trial.function(&function, &arguments).is_ok() {
-            return Ok(None);
-        }
-        self.unlike += 1;
-        let aggregates = &mut self.aggregates;
-        let step = self.results.step(format!("kept {}", self.unlike), || {
-            let aggregate = library::kept_rows(&function, &arguments).map_err(|error| of_function(&def.name, error))?;
-            let ty = aggregate.ty();
-            aggregates.push(BoundAggregate { aggregate, args: refs });
-            Ok((Step::Input(aggregates.len() - 1), vec![ty]))
-        })?;
-        Ok(Some(Bound::Values(Level::Results, vec![Ref { step, result: 0 }])))
-    }
-
-    /// Goes through statements up to a return; `None` if there is none.
-    fn block(&mut self, def: &FunctionDef, statements: &[&Statement]) -> Result<Option<Bound>> {
-        let Some((statement, rest)) = statements.split_first() else { return Ok(None) };
-        let at = |error: Diagnostic| error.or_at(statement.span);
-        match &statement.kind {
-            StatementKind::Return(Some(value)) => Ok(Some(self.expr(value)?)),
-            StatementKind::Expr(value) if rest.is_empty() => Ok(Some(self.expr(value)?)),
-            StatementKind::Assign(targets, operator, value) => {
-                self.assign(def, targets, operator.is_some(), value).map_err(at)?;
-                self.block(def, rest)
-            }
-            StatementKind::If(condition, yes, no) => {
-                // What follows belongs to both branches, so each ends in a return of its own.
-                let branch = |body: &'_ [Statement]| -> Vec<Statement> {
-                    body.iter().chain(rest.iter().copied()).cloned().collect()
-                };
-                let (yes, no) = (branch(yes), branch(no));
-                let condition = self.expr(condition)?;
-                if let Bound::Constant(Value::Scalar(_, value)) = &condition {
-                    let taken = if value.as_i64().unwrap_or(0) != 0 { &yes } else { &no };
-                    return self.block(def, &taken.iter().collect::<Vec<_>>());
-                }
-                let frame = self.frames.last().expect("inside a function").clone();
-                let yes = self.block(def, &yes.iter().collect::<Vec<_>>())?;
-                *self.frames.last_mut().expect("inside a function") = frame;
-                let no = self.block(def, &no.iter().collect::<Vec<_>>())?;
-                let (Some(yes), Some(no)) = (yes, no) else {
-                    return Err(at(Diagnostic::new(format!("a branch without a value: function=`{}`", def.name))));
-                };
-                Ok(Some(self.choose(condition, yes, no).map_err(at)?))
-            }
-            _ => Err(at(Diagnostic::new(format!(
-                "only assignments, if and return are supported in a function of a metric: function=`{}`",
-                def.name
-            )))),
-        }
-    }
-
-    /// `iif` of each of several results.
-    fn choose(&mut self, condition: Bound, yes: Bound, no: Bound) -> Result<Bound> {
-        let parts = |bound: Bound| match bound {
-            Bound::Values(level, refs) => refs.into_iter().map(|at| Bound::Values(level, vec![at])).collect(),
-            constant => vec![constant],
-        };
-        let (yes, no): (Vec<Bound>, Vec<Bound>) = (parts(yes), parts(no));
-        if yes.len() != no.len() {
-            return Err(Diagnostic::new("branches with different numbers of values"));
-        }
-        // A condition that is NULL is not met.
-        let fill = library::find("nullFill").expect("a function of the library");
-        let unmet = Bound::Constant(Value::bool(false));
-        let condition = self.apply(fill, vec![Some(condition), Some(unmet)], vec![])?;
-        let iif = library::find("iif").expect("a function of the library");
-        let mut chosen = vec![];
-        let mut level = Level::Rows;
-        for (yes, no) in yes.into_iter().zip(no) {
-            match self.apply(iif, vec![Some(condition.clone()), Some(yes), Some(no)], vec![])? {
-                Bound::Values(of, refs) => {
-                    level = of;
-                    chosen.extend(refs);
-                }
-                Bound::Constant(_) => unreachable!("the condition is not constant"),
-            }
-        }
-        Ok(Bound::Values(level, chosen))
-    }
-
-    fn assign(&mut self, def: &FunctionDef, targets: &[Expr], compound: bool, value: &Expr) -> Result<()> {
-        let mut names = vec![];
-        for target in targets {
-            let ExprKind::Name(name) = &target.kind else {
-                return Err(Diagnostic::at(target.span, "only variables can be assigned in a function of a metric"));
-            };
-            if compound || mentions(value, name) {
-                let error = "an assignment in a function of a metric cannot refer to itself";
-                let error = format!("{error}: function=`{}`, variable=`{name}`", def.name);
-                return Err(Diagnostic::at(target.span, error).help("assign to a variable of another name"));
-            }
-            names.push(name.clone());
-        }
-        let value = self.expr(value)?;
-        let values = match (names.len(), value) {
-            (1, value) => vec![value],
-            (count, Bound::Values(level, refs)) if refs.len() == count => {
-                refs.into_iter().map(|at| Bound::Values(level, vec![at])).collect()
-            }
-            (count, Bound::Constant(Value::Tuple(values))) if values.len() == count => {
-                values.into_iter().map(Bound::Constant).collect()
-            }
-            (count, _) => {
-                return Err(Diagnostic::new(format!("as many values as variables are wanted: variables=`{count}`")));
-            }
-        };
-        self.frames.last_mut().expect("inside a function").extend(names.into_iter().zip(values));
-        Ok(())
-    }
 }
 
 /// The place of a function's parameter.
@@ -795,25 +619,5 @@ fn of_function(name: &str, error: Diagnostic) -> Diagnostic {
     match error.message.contains(name) {
         true => error,
         false => Diagnostic { message: format!("{name}: {}", error.message), ..error },
-    }
-}
-
-/// Does an expression use a variable?
-fn mentions(expr: &Expr, name: &str) -> bool {
-    let any = |items: &[Option<Expr>]| items.iter().flatten().any(|item| mentions(item, name));
-    let args = |args: &[Arg]| args.iter().filter_map(|arg| arg.value.as_ref()).any(|value| mentions(value, name));
-    match &expr.kind {
-        ExprKind::Name(other) => &**other == name,
-        ExprKind::Member(object, _) | ExprKind::Unary(_, object) => mentions(object, name),
-        ExprKind::Call(_, values) => args(values),
-        ExprKind::Partial(_, values) => args(values),
-        ExprKind::Method(object, _, values) => mentions(object, name) || args(values),
-        ExprKind::Index(object, items) => mentions(object, name) || any(items),
-        ExprKind::Binary(_, a, b) | ExprKind::Pair(a, b) | ExprKind::Range(a, b) => {
-            mentions(a, name) || mentions(b, name)
-        }
-        ExprKind::Conditional(a, b, c) => [a, b, c].iter().any(|part| mentions(part, name)),
-        ExprKind::Vector(items) | ExprKind::Tuple(items) => any(items),
-        _ => false,
     }
 }

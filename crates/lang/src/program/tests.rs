@@ -161,6 +161,47 @@ fn a_user_function_stands_for_its_body() {
 }
 
 #[test]
+fn loops_of_a_user_function_are_laid_out() {
+    check(
+        &["weighted(price, 10) as w", "steps(price) as n"],
+        "
+        @state def weighted(x, n) {
+            total = 0.0
+            for (i in 0:n) {
+                if (i == 1) continue
+                if (i > 3) { break }
+                total += (i + 1) * cumsum(x)
+            }
+            return total
+        }
+        def steps(x) {
+            n = 0
+            for (limit in 10 20) {
+                if (x <= limit) break
+                n = n + 1
+            }
+            return n
+        }
+        ",
+        "
+        w      n
+        80.0   0
+        160.0  1
+        176.0  1
+        176.0  0
+        336.0  2
+        ",
+    );
+    let text = refusal(&["f(price)"], "def f(x) { for (i in 0:100) { y = x * i }\n return y }");
+    assert!(text.contains("has too many turns: turns=`100`, limit=`99`"), "{text}");
+    let text = refusal(&["f(price)"], "def f(x) { for (i in x) { y = i }\n return y }");
+    assert!(text.contains("a constant is wanted here"), "{text}");
+    let branching = "def f(x) { n = 0\n for (i in 0:90) { if (x > i) { n += 1 } }\n return n }";
+    let text = refusal(&["f(price)"], branching);
+    assert!(text.contains("too many statements in a function of a metric: function=`f`"), "{text}");
+}
+
+#[test]
 fn what_a_stream_cannot_do_is_refused_by_name() {
     let text = refusal(&["first(price)", "next(price)", "prise + 1", "mavg(price, volume)", "nope(1)"], "");
     assert!(
