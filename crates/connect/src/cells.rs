@@ -315,8 +315,8 @@ mod tests {
         assert_eq!(read(Type::Int128, "0000000000000000000000000000000f"), Some(Scalar::Bytes16(15u128.to_be_bytes())));
         assert_eq!(read(Type::Complex, "1-2i"), Some(Scalar::Bytes16(bytes_of_pair(1.0, -2.0))));
         assert_eq!(read(Type::Point, "(1, 2)"), Some(Scalar::Bytes16(bytes_of_pair(1.0, 2.0))));
-        assert_eq!(read(Type::Datehour, "2024-01-02T09:30:00"), Some(Scalar::Int(473_361)));
-        assert_eq!(read(Type::Datehour, "2024.01.02T09"), Some(Scalar::Int(473_361)));
+        assert_eq!(read(Type::Datehour, "2024-01-02T09:30:00"), Some(Scalar::Int(473_385)));
+        assert_eq!(read(Type::Datehour, "2024.01.02T09"), Some(Scalar::Int(473_385)));
         assert_eq!(read(Type::Symbol, ""), Some(Scalar::Null));
     }
 

@@ -166,7 +166,7 @@ mod tests {
             (Type::Blob, Scalar::Bytes([1, 2, 3].as_slice().into())),
             (Type::Uuid, Scalar::Bytes16([7; 16])),
             (Type::Point, Scalar::Bytes16(data::bytes_of_pair(1.0, 2.0))),
-            (Type::Datehour, Scalar::Int(473_361)),
+            (Type::Datehour, Scalar::Int(473_385)),
             (Type::Array(&Type::Int), Scalar::List(Arc::new(list))),
         ];
         for (ty, value) in values {

@@ -80,7 +80,7 @@ fn every_type_is_made_printed_cast_kept_and_null() {
     for (ty, number, value, text, greater) in TYPES {
         let plain = ty.split('(').next().expect("a name");
         let decimal = plain != *ty;
-        let set = format!("x = {value}; y = {greater}; n = NULL$${ty};").replace("$$", "$");
+        let set = format!("x = {value}; y = {greater}; n = NULL${ty};");
         let is = |script: &str, wanted: &str| assert_eq!(shown(&format!("{set} {script}")), wanted, "{set} {script}");
 
         // Made and printed.
@@ -89,7 +89,7 @@ fn every_type_is_made_printed_cast_kept_and_null() {
         is("type(x)", number);
         is("typestr([x, y, x])", &if *ty == "STRING" { format!("{ty} VECTOR") } else { format!("FAST {ty} VECTOR") });
         let printed = run(&format!("{set} (x, n, [x, n])")).expect("values").to_string();
-        assert_eq!(shown(&format!("eqObj({printed}, {})", printed)), "true", "{printed}");
+        is(&format!("eqObj({printed}, (x, n, [x, n]))"), "true");
         assert_eq!(run(&printed).expect("values").to_string(), printed);
 
         // Cast to STRING and back.
@@ -114,24 +114,14 @@ fn every_type_is_made_printed_cast_kept_and_null() {
         is("isNull([x, n])", "[false,true]");
         is("nullFill([n, y], x) == [x, y]", "[true,true]");
         if !decimal {
-            is(
-                &format!("({0}(), typestr({0}()))", plain.to_lowercase()),
-                &match *ty {
-                    "STRING" | "SYMBOL" => format!("(\"\",\"{ty}\")").replace("(\"\",", "(,"),
-                    ty => format!("(,\"{ty}\")"),
-                },
-            );
+            is(&format!("({0}(), typestr({0}()))", ty.to_lowercase()), &format!("(,\"{ty}\")"));
         }
 
         // Kept in a table.
-        is(&format!("t = table(1:0, `k`v, [INT, {ty}]); t.append!(table(1 2 as k, [x, n] as v)); t"), &{
-            let width = text.chars().count();
-            format!("k v\n1 {text}\n2").replace("k v", format!("k v{}", " ".repeat(width - 1)).trim_end())
-        });
+        let table = format!("t = table(1:0, `k`v, [INT, {ty}]);");
+        is(&format!("{table} t.append!(table(1 2 as k, [x, n] as v)); t"), &format!("k v\n1 {text}\n2"));
         is(
-            &format!(
-                "t = table(1:0, `k`v, [INT, {ty}]); tableInsert(t, 1, x); (schema(t).colDefs.typeString[1], t.v[0] == x)"
-            ),
+            &format!("{table} tableInsert(t, 1, x); (schema(t).colDefs.typeString[1], t.v[0] == x)"),
             &format!("(\"{ty}\",true)"),
         );
         is(
@@ -182,7 +172,6 @@ fn an_hour_of_a_date_counts_hours() {
         ("datehour(1969.12.31T23:59:59)", "1969.12.31T23"),
         ("datehour(\"2012-06-13 13\")", "2012.06.13T13"),
         ("datehour(\"2012.06.13T13:45\")", "2012.06.13T13"),
-        ("datehour(13:30:00)", ""),
         ("datehour(372253)", "2012.06.19T13"),
         ("2012.06.13T23 + 1 25", "[2012.06.14T00,2012.06.15T00]"),
         ("2012.06.13T00 - 1", "2012.06.12T23"),
@@ -255,6 +244,7 @@ fn complex_numbers_are_added_multiplied_and_divided() {
         ),
         ("point(1, 2) + point(1, 3)", "t:1:1: add does not take these types: types=`POINT, POINT`"),
         ("complex(\"a\", 1)", "t:1:1: a number is wanted: argument=`1`, type=`STRING`"),
+        ("datehour(13:30:00)", "t:1:1: no such cast: from=`SECOND`, to=`DATEHOUR`"),
         ("uuid(5)", "t:1:1: no such cast: from=`INT`, to=`UUID`"),
     ] {
         assert_eq!(run(script).expect_err(script), wanted);

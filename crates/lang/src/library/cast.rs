@@ -269,12 +269,15 @@ fn to_decimal(column: &Column, ty: Type) -> Column {
     let digits = |row: usize| match column.get(row) {
         Scalar::Int(value) => (value as i128).checked_mul(unit),
         Scalar::Bool(value) => Some(value as i128 * unit),
-        Scalar::Float(value) if value.is_finite() => Some((value * unit as f64).round() as i128),
+        Scalar::Float(value) if value.is_finite() => {
+            // Beyond, a float is no longer told from the first number of too many digits.
+            Some(value * unit as f64).filter(|value| value.abs() < 1e38).map(|value| value.round() as i128)
+        }
         Scalar::Decimal(digits) if unit >= from => digits.checked_mul(unit / from),
         Scalar::Decimal(digits) => {
             let part = from / unit;
             // Rounded half away from zero.
-            Some(digits / part + (digits % part * 2) / part)
+            Some(digits / part + digits % part / (part / 2))
         }
         _ => None,
     };
@@ -304,10 +307,12 @@ fn parse(ty: Type, text: &str) -> Result<Scalar> {
         ty if ty.is_temporal() => data::parse_temporal(ty, text).ok().map(Scalar::Int),
         Type::Float => float().filter(|value| (*value as f32).is_finite()).map(Scalar::Float),
         Type::Double => float().map(Scalar::Float),
-        ty if ty.is_decimal() => data::parse_decimal(ty, text).map(Scalar::Decimal).or_else(|| {
-            let value = Column::of_scalars(Type::Double, &[Scalar::Float(float()?)]);
-            Some(to_decimal(&value, ty).get(0))
+        // A power of ten goes through a float.
+        ty if ty.is_decimal() && text.contains(['e', 'E']) => float().map(|value| {
+            let value = Column::of_scalars(Type::Double, &[Scalar::Float(value)]);
+            to_decimal(&value, ty).get(0)
         }),
+        ty if ty.is_decimal() => data::parse_decimal(ty, text).map(Scalar::Decimal),
         _ => {
             let whole = text.parse::<i64>().ok();
             let whole =

@@ -430,7 +430,7 @@ mod tests {
         assert_eq!(text(Type::Minute, Scalar::Int(570)), "09:30:00");
         assert_eq!(text(Type::Decimal64(2), Scalar::Decimal(-5)), "-0.05");
         assert_eq!(text(Type::Blob, Scalar::Bytes(vec![1, 255].into())), "\\x01ff");
-        assert_eq!(text(Type::Datehour, Scalar::Int(473_361)), "2024-01-02 09:00:00");
+        assert_eq!(text(Type::Datehour, Scalar::Int(473_385)), "2024-01-02 09:00:00");
         let point = Scalar::Bytes16(data::bytes_of_pair(1.0, 2.0));
         assert_eq!(text(Type::Point, point.clone()), "(1, 2)");
         let points = Column::of_scalars(Type::Point, &[point, Scalar::Null]);
