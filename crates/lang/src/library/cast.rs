@@ -160,13 +160,17 @@ fn to_scale(args: &[Argument], ty: fn(u8) -> Type, most: i64) -> Result<BoundRow
     }
 }
 
+/// BLOB and the types of 16 bytes.
+pub(super) fn is_bytes(ty: Type) -> bool {
+    matches!(ty.physical(), Physical::Bytes | Physical::Bytes16)
+}
+
 fn castable(from: Type, ty: Type) -> Result<()> {
     let simple = |ty: Type| ty.is_number() || ty.is_temporal() || ty.is_text();
-    let bytes = |ty: Type| matches!(ty.physical(), Physical::Bytes | Physical::Bytes16);
     let fits = from == ty
         || from == Type::Void
-        || from.is_text() && bytes(ty)
-        || bytes(from) && ty.is_text()
+        || from.is_text() && is_bytes(ty)
+        || is_bytes(from) && ty.is_text()
         || from.is_number() && ty == Type::Complex
         || simple(from) && simple(ty) && !(from.is_float() && ty.is_temporal() || from.is_temporal() && ty.is_float());
     let times = from.is_temporal() && ty.is_temporal() && rescale(from, ty, 0).is_none();

@@ -6,7 +6,7 @@
 //! - Comparisons have NULL as the smallest value, and equal to itself, and never give it.
 //! - `or` leaves a NULL side out; `and`, `xor` and `not` of NULL are NULL.
 
-use super::cast::{convert, rescale};
+use super::cast::{convert, is_bytes, rescale};
 use super::complex;
 use super::entry::row;
 use super::item::{Item, Output, Reading, Vocabulary, by_class, order_scalars};
@@ -16,7 +16,7 @@ use crate::diagnostic::Diagnostic;
 use crate::function::{Argument, BoundRow, Function, Result};
 use crate::value::Value;
 use data::arrow::buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
-use data::{Column, Physical, Scalar, Type};
+use data::{Column, Scalar, Type};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
@@ -330,10 +330,6 @@ enum Ordered {
     Text,
     Bytes,
     Other,
-}
-
-fn is_bytes(ty: Type) -> bool {
-    matches!(ty.physical(), Physical::Bytes | Physical::Bytes16)
 }
 
 fn ordered(name: &str, args: &[Argument]) -> Result<(Ordered, Type)> {
