@@ -32,8 +32,7 @@ impl Clock {
     }
 
     fn of(ty: Type) -> Option<Clock> {
-        let dated = matches!(ty, Type::Date | Type::Datetime | Type::Timestamp | Type::Nanotimestamp);
-        ty.units_per_day().map(|units_per_day| Clock { units_per_day, dated })
+        ty.units_per_day().map(|units_per_day| Clock { units_per_day, dated: ty.is_dated() })
     }
 }
 

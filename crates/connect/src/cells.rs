@@ -3,7 +3,7 @@
 use data::arrow::array::ArrayRef;
 use data::arrow::array::builder::StringBuilder;
 use data::arrow::buffer::{BooleanBufferBuilder, NullBufferBuilder};
-use data::{Column, ColumnBuilder, Dictionary, Physical, Scalar, Type, parse_temporal};
+use data::{Column, ColumnBuilder, Dictionary, Physical, Scalar, Type, parse_bytes16, parse_decimal, parse_temporal};
 use std::sync::Arc;
 
 /// Collects one column from texts and numbers. The common types go into plain vectors without a value in between. After a
@@ -245,11 +245,9 @@ fn parse_float(text: &[u8]) -> Option<f64> {
 /// A value of a type that no file has many of.
 fn parse_scalar(ty: Type, text: &str) -> Option<Scalar> {
     Some(match ty {
-        Type::Decimal32(scale) => Scalar::Decimal(parse_decimal(text, 9, scale)?),
-        Type::Decimal64(scale) => Scalar::Decimal(parse_decimal(text, 18, scale)?),
-        Type::Decimal128(scale) => Scalar::Decimal(parse_decimal(text, 38, scale)?),
+        ty if ty.is_decimal() => Scalar::Decimal(parse_decimal(ty, text)?),
+        ty if ty.physical() == Physical::Bytes16 => Scalar::Bytes16(parse_bytes16(ty, text).ok()?),
         Type::Blob => Scalar::Bytes(text.as_bytes().into()),
-        Type::Uuid => Scalar::Uuid(parse_uuid(text)?),
         Type::Array(element) => {
             let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
             let mut elements = Cells::new(*element);
@@ -260,34 +258,6 @@ fn parse_scalar(ty: Type, text: &str) -> Option<Scalar> {
         }
         _ => text.into(),
     })
-}
-
-/// Digits in units of the scale; further digits are rounded half away from zero.
-fn parse_decimal(text: &str, digits_max: u32, scale: u8) -> Option<i128> {
-    let (negative, text) = match text.trim().strip_prefix('-') {
-        Some(text) => (true, text),
-        None => (false, text.trim()),
-    };
-    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-    if whole.is_empty() && part.is_empty() || !whole.chars().chain(part.chars()).all(|digit| digit.is_ascii_digit()) {
-        return None;
-    }
-    let (kept, rest) = part.split_at(part.len().min(scale as usize));
-    let mut digits: i128 = format!("0{whole}{kept:0<width$}", width = scale as usize).parse().ok()?;
-    digits += rest.starts_with(|digit| digit >= '5') as i128;
-    (digits < 10i128.pow(digits_max)).then_some(if negative { -digits } else { digits })
-}
-
-fn parse_uuid(text: &str) -> Option<[u8; 16]> {
-    let digits: Vec<u8> = text.trim().bytes().filter(|&letter| letter != b'-').collect();
-    let mut bytes = [0; 16];
-    if digits.len() != 32 || !digits.is_ascii() {
-        return None;
-    }
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-    }
-    Some(bytes)
 }
 
 /// The elements of `1, NULL, "a,b"`; a NULL one is the empty text.
@@ -320,6 +290,7 @@ fn elements_of(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use data::bytes_of_pair;
 
     fn read(ty: Type, text: &str) -> Option<Scalar> {
         let mut cells = Cells::new(ty);
@@ -339,6 +310,13 @@ mod tests {
         assert_eq!(read(Type::Timestamp, "1704187800000"), Some(Scalar::Int(1_704_187_800_000)));
         assert_eq!(read(Type::Decimal64(2), "-1.005"), Some(Scalar::Decimal(-101)));
         assert!(read(Type::Uuid, "5d212a78-cc48-e3b1-4235-b4d91473ee87").is_some());
+        let address = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1];
+        assert_eq!(read(Type::Ipaddr, "10.0.0.1"), Some(Scalar::Bytes16(address)));
+        assert_eq!(read(Type::Int128, "0000000000000000000000000000000f"), Some(Scalar::Bytes16(15u128.to_be_bytes())));
+        assert_eq!(read(Type::Complex, "1-2i"), Some(Scalar::Bytes16(bytes_of_pair(1.0, -2.0))));
+        assert_eq!(read(Type::Point, "(1, 2)"), Some(Scalar::Bytes16(bytes_of_pair(1.0, 2.0))));
+        assert_eq!(read(Type::Datehour, "2024-01-02T09:30:00"), Some(Scalar::Int(473_385)));
+        assert_eq!(read(Type::Datehour, "2024.01.02T09"), Some(Scalar::Int(473_385)));
         assert_eq!(read(Type::Symbol, ""), Some(Scalar::Null));
     }
 
@@ -355,6 +333,11 @@ mod tests {
             (Type::Decimal32(2), "12345678.00"),
             (Type::Decimal32(2), "."),
             (Type::Uuid, "12"),
+            (Type::Int128, "12"),
+            (Type::Ipaddr, "10.0.0"),
+            (Type::Complex, "1+2"),
+            (Type::Point, "1,2"),
+            (Type::Datehour, "09:30"),
             (Type::Array(&Type::Int), "1,2"),
             (Type::Array(&Type::Int), "[1,x]"),
         ] {
@@ -366,6 +349,8 @@ mod tests {
     fn an_array_may_hold_null_and_quoted_texts() {
         let ints = Column::of_scalars(Type::Int, &[Scalar::Int(1), Scalar::Null, Scalar::Null, Scalar::Int(4)]);
         assert_eq!(read(Type::Array(&Type::Int), "[1, NULL,,4]"), Some(Scalar::List(ints.into())));
+        let points = Column::of_scalars(Type::Point, &[Scalar::Bytes16(bytes_of_pair(1.0, 2.0)), Scalar::Null]);
+        assert_eq!(read(Type::Array(&Type::Point), "[\"(1, 2)\",null]"), Some(Scalar::List(points.into())));
         let texts = Column::of_texts([Some("a,b"), Some("c")]);
         assert_eq!(read(Type::Array(&Type::String), "[\"a,b\",c]"), Some(Scalar::List(texts.into())));
     }

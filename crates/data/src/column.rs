@@ -2,14 +2,16 @@
 
 use crate::dictionary::{Dictionary, Remap};
 use crate::error::{Error, Result};
-use crate::hash::{stable_hash, stable_hash_text};
+use crate::hash::{stable_hash, stable_hash_bytes, stable_hash_text};
 use crate::scalar::Scalar;
 use crate::types::{Physical, Type};
-use arrow_array::builder::{BinaryBuilder, FixedSizeBinaryBuilder, StringBuilder};
+use arrow_array::builder::{BinaryBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types as at;
-use arrow_array::{Array, ArrayRef, BooleanArray, ListArray, PrimitiveArray, StringArray, UInt32Array};
-use arrow_buffer::{BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, FixedSizeBinaryArray, ListArray, PrimitiveArray, StringArray, UInt32Array,
+};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use std::sync::Arc;
 
@@ -75,6 +77,13 @@ impl Column {
     pub fn of_decimals(ty: Type, values: Vec<i128>, nulls: Option<NullBuffer>) -> Column {
         let array = PrimitiveArray::<at::Decimal128Type>::new(values.into(), nulls.filter(|n| n.null_count() > 0))
             .with_data_type(ty.to_arrow());
+        Column::physical(ty, Arc::new(array), None)
+    }
+
+    /// A column of a type of 16 bytes.
+    pub fn of_bytes16(ty: Type, values: Vec<[u8; 16]>, nulls: Option<NullBuffer>) -> Column {
+        let values = Buffer::from_vec(values.into_flattened());
+        let array = FixedSizeBinaryArray::new(16, values, nulls.filter(|nulls| nulls.null_count() > 0));
         Column::physical(ty, Arc::new(array), None)
     }
 
@@ -158,6 +167,19 @@ impl Column {
         self.array.as_primitive::<at::Decimal128Type>().values()
     }
 
+    /// The values of a column of a type of 16 bytes; what stands under a NULL is any value.
+    pub fn bytes16s(&self) -> &[[u8; 16]] {
+        self.array.as_fixed_size_binary().value_data().as_chunks().0
+    }
+
+    /// The bytes of one value of a BLOB column or of one of a type of 16 bytes.
+    pub fn bytes_at(&self, row: usize) -> &[u8] {
+        match self.ty.physical() {
+            Physical::Bytes16 => &self.bytes16s()[row],
+            _ => self.array.as_binary::<i32>().value(row),
+        }
+    }
+
     /// The texts of a STRING column.
     pub fn texts(&self) -> &StringArray {
         self.array.as_string()
@@ -213,18 +235,11 @@ impl Column {
             Physical::I64 => self.i64s().iter().map(|&value| value as f64).collect(),
             Physical::I32 => self.i32s().iter().map(|&value| value as f64).collect(),
             Physical::I128 => {
-                let scale = 10f64.powi(self.scale() as i32);
+                let scale = 10f64.powi(self.ty.scale() as i32);
                 self.decimals().iter().map(|&value| value as f64 / scale).collect()
             }
             _ => self.to_i64s()?.iter().map(|&value| value as f64).collect(),
         })
-    }
-
-    fn scale(&self) -> u8 {
-        match self.ty {
-            Type::Decimal32(scale) | Type::Decimal64(scale) | Type::Decimal128(scale) => scale,
-            _ => 0,
-        }
     }
 
     /// One value.
@@ -247,8 +262,8 @@ impl Column {
                 Scalar::Text(dictionary.text(self.codes()[row]))
             }
             Physical::Text => Scalar::Text(self.texts().value(row).into()),
-            Physical::Bytes => Scalar::Bytes(self.array.as_binary::<i32>().value(row).into()),
-            Physical::Uuid => Scalar::Uuid(self.array.as_fixed_size_binary().value(row).try_into().expect("16 bytes")),
+            Physical::Bytes => Scalar::Bytes(self.bytes_at(row).into()),
+            Physical::Bytes16 => Scalar::Bytes16(self.bytes16s()[row]),
             Physical::List => {
                 let element = self.ty.element().expect("an array vector");
                 Scalar::List(Arc::new(Column::physical(element, self.array.as_list::<i32>().value(row), None)))
@@ -266,6 +281,10 @@ impl Column {
                 self.codes().iter().enumerate().map(hash).collect()
             }
             Physical::Text => self.texts().iter().map(|text| text.map_or(null, stable_hash_text)).collect(),
+            Physical::Bytes | Physical::Bytes16 => {
+                let hash = |row: usize| if self.is_null(row) { null } else { stable_hash_bytes(self.bytes_at(row)) };
+                (0..self.len()).map(hash).collect()
+            }
             _ => (0..self.len()).map(|row| stable_hash(&self.get(row))).collect(),
         }
     }
@@ -359,7 +378,7 @@ impl Column {
             Physical::I16 => self.len() * 2,
             Physical::I32 | Physical::F32 | Physical::Code => self.len() * 4,
             Physical::I64 | Physical::F64 => self.len() * 8,
-            Physical::I128 | Physical::Uuid => self.len() * 16,
+            Physical::I128 | Physical::Bytes16 => self.len() * 16,
             Physical::Bytes => self.array.get_buffer_memory_size(),
         }
     }
@@ -384,6 +403,10 @@ impl Column {
             }
             Type::Datetime => {
                 let seconds: Vec<i64> = self.i32s().iter().map(|&seconds| seconds as i64).collect();
+                Arc::new(PrimitiveArray::<at::TimestampSecondType>::new(seconds.into(), self.validity().cloned()))
+            }
+            Type::Datehour => {
+                let seconds: Vec<i64> = self.i32s().iter().map(|&hours| hours as i64 * 3_600).collect();
                 Arc::new(PrimitiveArray::<at::TimestampSecondType>::new(seconds.into(), self.validity().cloned()))
             }
             Type::Array(element) => {
@@ -418,15 +441,16 @@ impl Column {
                 let minutes: Vec<i32> = seconds.values().iter().map(|seconds| seconds.div_euclid(60)).collect();
                 Column::of_i32(ty, minutes, valid)
             }
-            Type::Datetime => {
+            Type::Datetime | Type::Datehour => {
                 let wide = array.as_primitive::<at::TimestampSecondType>();
-                let mut seconds = Vec::with_capacity(wide.len());
+                let unit = if ty == Type::Datehour { 3_600 } else { 1 };
+                let mut units = Vec::with_capacity(wide.len());
                 for (row, &value) in wide.values().iter().enumerate() {
                     let value = if wide.is_null(row) { 0 } else { value };
                     let range = |_| Error::Range { value: value.to_string(), ty: ty.to_string() };
-                    seconds.push(i32::try_from(value).map_err(range)?);
+                    units.push(i32::try_from(value.div_euclid(unit)).map_err(range)?);
                 }
-                Column::of_i32(ty, seconds, valid)
+                Column::of_i32(ty, units, valid)
             }
             Type::Array(element) => {
                 let list = array.as_list::<i32>();
@@ -443,7 +467,11 @@ impl Column {
             | Type::Float
             | Type::String
             | Type::Blob
-            | Type::Uuid => Column::physical(ty, array.clone(), None),
+            | Type::Uuid
+            | Type::Ipaddr
+            | Type::Int128
+            | Type::Complex
+            | Type::Point => Column::physical(ty, array.clone(), None),
             Type::Decimal32(_) | Type::Decimal64(_) | Type::Decimal128(_) => Column::physical(ty, array.clone(), None),
             _ => {
                 let storage = match ty.physical() {
@@ -496,7 +524,7 @@ enum Values {
     Codes(Vec<u32>),
     Texts(StringBuilder),
     Bytes(BinaryBuilder),
-    Uuids(FixedSizeBinaryBuilder),
+    Bytes16(Vec<[u8; 16]>),
     Lists(Vec<i32>, Box<ColumnBuilder>),
 }
 
@@ -517,7 +545,7 @@ impl ColumnBuilder {
             Physical::Code => Values::Codes(vec![]),
             Physical::Text => Values::Texts(StringBuilder::new()),
             Physical::Bytes => Values::Bytes(BinaryBuilder::new()),
-            Physical::Uuid => Values::Uuids(FixedSizeBinaryBuilder::new(16)),
+            Physical::Bytes16 => Values::Bytes16(vec![]),
             Physical::List => {
                 let element = ty.element().expect("an array vector");
                 Values::Lists(vec![0], Box::new(ColumnBuilder::new(element)))
@@ -553,10 +581,10 @@ impl ColumnBuilder {
                 Scalar::Bytes(value) => bytes.append_value(value),
                 _ => bytes.append_null(),
             },
-            Values::Uuids(uuids) => match value {
-                Scalar::Uuid(value) => uuids.append_value(value).expect("16 bytes"),
-                _ => uuids.append_null(),
-            },
+            Values::Bytes16(values) => values.push(match value {
+                Scalar::Bytes16(value) => *value,
+                _ => [0; 16],
+            }),
             Values::Lists(offsets, elements) => {
                 if let Scalar::List(column) = value {
                     (0..column.len()).for_each(|row| elements.push(&column.get(row)));
@@ -597,7 +625,7 @@ impl ColumnBuilder {
             Values::Codes(codes) => Column::of_codes(codes, nulls, self.dictionary.expect("symbols have a dictionary")),
             Values::Texts(mut texts) => Column::physical(ty, Arc::new(texts.finish()), None),
             Values::Bytes(mut bytes) => Column::physical(ty, Arc::new(bytes.finish()), None),
-            Values::Uuids(mut uuids) => Column::physical(ty, Arc::new(uuids.finish()), None),
+            Values::Bytes16(values) => Column::of_bytes16(ty, values, nulls),
             Values::Lists(offsets, elements) => {
                 let list = Column::of_lists(offsets, elements.finish(), nulls);
                 Column { ty, ..list }

@@ -20,6 +20,11 @@ pub fn stable_hash_text(text: &str) -> u64 {
     xxh3_64(text.as_bytes())
 }
 
+/// The stable hash of a BLOB or of a value of 16 bytes.
+pub(crate) fn stable_hash_bytes(bytes: &[u8]) -> u64 {
+    xxh3_64(bytes)
+}
+
 /// The stable hash of a value: texts by their bytes, integers and temporal values by their 8 bytes, floats by their
 /// bits with -0 as 0, lists by their elements; NULL has one of its own.
 pub fn stable_hash(value: &Scalar) -> u64 {
@@ -30,8 +35,8 @@ pub fn stable_hash(value: &Scalar) -> u64 {
         Scalar::Float(value) => xxh3_64(&(value + 0.0).to_bits().to_le_bytes()),
         Scalar::Decimal(value) => xxh3_64(&value.to_le_bytes()),
         Scalar::Text(text) => stable_hash_text(text),
-        Scalar::Bytes(bytes) => xxh3_64(bytes),
-        Scalar::Uuid(bytes) => xxh3_64(bytes),
+        Scalar::Bytes(bytes) => stable_hash_bytes(bytes),
+        Scalar::Bytes16(bytes) => stable_hash_bytes(bytes),
         Scalar::List(column) => (0..column.len()).fold(xxh3_64(b"list"), |hash, row| {
             xxh3_64(&[hash.to_le_bytes(), stable_hash(&column.get(row)).to_le_bytes()].concat())
         }),

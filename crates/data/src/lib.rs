@@ -5,7 +5,9 @@
 //! [`Column::to_arrow`] and [`Column::from_arrow`] change to and from the Arrow types of the outside world.
 
 mod batch;
+mod bytes16;
 mod column;
+mod decimal;
 mod dictionary;
 mod error;
 mod hash;
@@ -17,7 +19,9 @@ mod text_table;
 mod types;
 
 pub use batch::Batch;
+pub use bytes16::{bytes_of_pair, format_bytes16, pair_of, parse_bytes16, push_bytes16};
 pub use column::{Column, ColumnBuilder};
+pub use decimal::{format_decimal, parse_decimal, push_decimal};
 pub use dictionary::{Codes, Dictionary, Remap};
 pub use error::{Error, Result};
 pub use hash::{KEY_GROUPS, KeyGroup, key_group, stable_hash, stable_hash_text};

@@ -20,8 +20,8 @@ pub enum Scalar {
     Text(Arc<str>),
     /// A BLOB.
     Bytes(Arc<[u8]>),
-    /// A UUID.
-    Uuid([u8; 16]),
+    /// A UUID, IPADDR, INT128, COMPLEX or POINT.
+    Bytes16([u8; 16]),
     /// One cell of an array vector.
     List(Arc<Column>),
 }
@@ -73,7 +73,7 @@ impl PartialEq for Scalar {
             (S::Decimal(a), S::Decimal(b)) => a == b,
             (S::Text(a), S::Text(b)) => a == b,
             (S::Bytes(a), S::Bytes(b)) => a == b,
-            (S::Uuid(a), S::Uuid(b)) => a == b,
+            (S::Bytes16(a), S::Bytes16(b)) => a == b,
             (S::List(a), S::List(b)) => a == b,
             _ => false,
         }

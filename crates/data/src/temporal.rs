@@ -55,6 +55,11 @@ fn push(ty: Type, value: i64, dash: char, out: &mut String) {
         Type::Second => push_clock(value, out),
         Type::Time => push_fraction(value, 1_000, 3, out),
         Type::Nanotime => push_fraction(value, 1_000_000_000, 9, out),
+        Type::Datehour => {
+            push_date(value.div_euclid(24), dash, out);
+            push_after('T', value.rem_euclid(24), 2, out);
+            out.push_str(if dash == '.' { "" } else { ":00:00" });
+        }
         Type::Datetime => {
             push_date(value.div_euclid(DAY_S), dash, out);
             out.push('T');
@@ -113,8 +118,18 @@ fn push_digits(value: i64, width: usize, out: &mut String) {
 }
 
 /// Reads a temporal value: the script's form, ISO 8601 (also with a blank for the T and a closing Z), or a whole
-/// number in the type's unit. A finer text is cut to the type's unit, a date without a time is its midnight.
+/// number in the type's unit. A finer text is cut to the type's unit, a date without a time is its midnight, and behind
+/// a date the hour may stand alone. What the type has no room for is an error.
 pub fn parse_temporal(ty: Type, text: &str) -> Result<i64> {
+    let value = read_temporal(ty, text)?;
+    let (low, high) = ty.range();
+    match (low..=high).contains(&value) {
+        true => Ok(value),
+        false => Err(Error::Range { value: text.trim().to_string(), ty: ty.to_string() }),
+    }
+}
+
+fn read_temporal(ty: Type, text: &str) -> Result<i64> {
     let text = text.trim();
     let wrong = || Error::Parse { text: text.to_string(), ty: ty.to_string() };
     if let Ok(value) = text.parse::<i64>() {
@@ -143,6 +158,7 @@ pub fn parse_temporal(ty: Type, text: &str) -> Result<i64> {
     let days_needed = || days.ok_or_else(wrong);
     Ok(match ty {
         Type::Date => days_needed()?,
+        Type::Datehour => days_needed()? * 24 + nanos / 3_600_000_000_000,
         Type::Datetime => days_needed()? * DAY_S + nanos / 1_000_000_000,
         Type::Timestamp => days_needed()? * DAY_S * 1000 + nanos / 1_000_000,
         Type::Nanotimestamp => {
@@ -170,7 +186,7 @@ fn parse_clock(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let mut parts = whole.split(':');
     let hours: i64 = parts.next()?.parse().ok()?;
-    let minutes: i64 = parts.next()?.parse().ok()?;
+    let minutes: i64 = parts.next().map_or(Some(0), |part| part.parse().ok())?;
     let seconds: i64 = parts.next().map_or(Some(0), |part| part.parse().ok())?;
     if parts.next().is_some() || hours > 24 || minutes > 59 || seconds > 59 || fraction.len() > 9 {
         return None;

@@ -4,12 +4,13 @@
 //! `[1,2,3]` without blanks.
 
 use crate::batch::Batch;
+use crate::bytes16::{format_bytes16, parse_bytes16};
 use crate::column::ColumnBuilder;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use crate::schema::Schema;
 use crate::temporal::{format_script, parse_temporal};
-use crate::types::Type;
+use crate::types::{Physical, Type};
 use std::sync::Arc;
 
 /// Reads a table. The header's names must be the schema's, in its order.
@@ -83,7 +84,9 @@ fn parse_cell(ty: Type, cell: &str) -> Result<Scalar> {
             }
             Scalar::List(Arc::new(elements.finish()))
         }
+        Type::Blob => Scalar::Bytes(cell.as_bytes().into()),
         ty if ty.is_temporal() => Scalar::Int(parse_temporal(ty, cell)?),
+        ty if ty.physical() == Physical::Bytes16 => Scalar::Bytes16(parse_bytes16(ty, cell)?),
         _ => Scalar::Int(cell.parse().map_err(|_| wrong())?),
     })
 }
@@ -114,15 +117,19 @@ fn print_cell(ty: Type, value: &Scalar) -> String {
         Scalar::Bool(value) => value.to_string(),
         Scalar::Float(value) => format!("{value:?}"),
         Scalar::Decimal(value) => value.to_string(),
-        Scalar::Text(text) if text.contains(char::is_whitespace) => format!("\"{text}\""),
-        Scalar::Text(text) => text.to_string(),
-        Scalar::Bytes(bytes) => format!("{bytes:02x?}").replace(", ", ""),
-        Scalar::Uuid(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Scalar::Text(text) => quoted(text.to_string()),
+        Scalar::Bytes(bytes) => quoted(String::from_utf8_lossy(bytes).into_owned()),
+        Scalar::Bytes16(bytes) => quoted(format_bytes16(ty, bytes)),
         Scalar::List(column) => {
             let cells: Vec<String> = (0..column.len()).map(|row| print_cell(column.ty(), &column.get(row))).collect();
             format!("[{}]", cells.join(","))
         }
     }
+}
+
+/// In quotes where there is a blank.
+fn quoted(text: String) -> String {
+    if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }
 }
 
 #[cfg(test)]
@@ -136,11 +143,14 @@ mod tests {
             ("time", Type::Timestamp),
             ("price", Type::Double),
             ("sizes", Type::Array(&Type::Int)),
+            ("hour", Type::Datehour),
+            ("from", Type::Ipaddr),
+            ("place", Type::Point),
         ]);
         let text = "
-            sym      time                     price  sizes
-            A        2024.01.02T09:30:00.000  10.5   [1,.,3]   // A remark.
-            \"B C\"  2024.01.02T09:30:01.250  .      []
+            sym      time                     price  sizes    hour           from      place
+            A        2024.01.02T09:30:00.000  10.5   [1,.,3]  2024.01.02T09  10.0.0.1  \"(1, 2)\"   // A remark.
+            \"B C\"  2024.01.02T09:30:01.250  .      []       .              .         .
         ";
         let batch = parse_table(&schema, text).unwrap();
         assert_eq!(batch.rows(), 2);

@@ -48,8 +48,18 @@ pub enum Type {
     String,
     /// Bytes.
     Blob,
-    /// 16 bytes.
+    /// Hours since 1970-01-01.
+    Datehour,
+    /// 16 bytes, written as a UUID.
     Uuid,
+    /// An address of IPv4 or IPv6.
+    Ipaddr,
+    /// 16 bytes, written as 32 hexadecimal digits.
+    Int128,
+    /// A complex number of two doubles.
+    Complex,
+    /// A point of the plane of two doubles.
+    Point,
     /// Decimal of up to 9 digits with this scale.
     Decimal32(u8),
     /// Decimal of up to 18 digits with this scale.
@@ -86,7 +96,7 @@ pub enum Physical {
     /// `BinaryArray`.
     Bytes,
     /// `FixedSizeBinaryArray` of 16 bytes.
-    Uuid,
+    Bytes16,
     /// `ListArray` of the element's physical array.
     List,
 }
@@ -99,14 +109,14 @@ impl Type {
             T::Bool | T::Void => Physical::Bool,
             T::Char => Physical::I8,
             T::Short => Physical::I16,
-            T::Int | T::Date | T::Month | T::Time | T::Minute | T::Second | T::Datetime => Physical::I32,
+            T::Int | T::Date | T::Month | T::Time | T::Minute | T::Second | T::Datetime | T::Datehour => Physical::I32,
             T::Long | T::Timestamp | T::Nanotime | T::Nanotimestamp => Physical::I64,
             T::Float => Physical::F32,
             T::Double => Physical::F64,
             T::Symbol => Physical::Code,
             T::String => Physical::Text,
             T::Blob => Physical::Bytes,
-            T::Uuid => Physical::Uuid,
+            T::Uuid | T::Ipaddr | T::Int128 | T::Complex | T::Point => Physical::Bytes16,
             T::Decimal32(_) | T::Decimal64(_) | T::Decimal128(_) => Physical::I128,
             T::Array(_) => Physical::List,
         }
@@ -132,7 +142,35 @@ impl Type {
         self.is_integer() || self.is_float() || self.is_decimal() || self == Type::Bool
     }
 
-    /// DATE to NANOTIMESTAMP.
+    /// Digits behind the point of a decimal; 0 for all other types.
+    pub fn scale(self) -> u8 {
+        match self {
+            Type::Decimal32(scale) | Type::Decimal64(scale) | Type::Decimal128(scale) => scale,
+            _ => 0,
+        }
+    }
+
+    /// Has this decimal type room for so many units of its scale?
+    pub fn holds_digits(self, digits: i128) -> bool {
+        let places = match self {
+            Type::Decimal32(_) => 9,
+            Type::Decimal64(_) => 18,
+            _ => 38,
+        };
+        digits.unsigned_abs() < 10u128.pow(places)
+    }
+
+    /// The least and the greatest value of a type of whole numbers. What its storage holds below is its NULL.
+    pub fn range(self) -> (i64, i64) {
+        match self.physical() {
+            Physical::I8 => (i8::MIN as i64 + 1, i8::MAX as i64),
+            Physical::I16 => (i16::MIN as i64 + 1, i16::MAX as i64),
+            Physical::I32 => (i32::MIN as i64 + 1, i32::MAX as i64),
+            _ => (i64::MIN + 1, i64::MAX),
+        }
+    }
+
+    /// DATE to NANOTIMESTAMP, and DATEHOUR.
     pub fn is_temporal(self) -> bool {
         use Type as T;
         matches!(
@@ -146,7 +184,13 @@ impl Type {
                 | T::Timestamp
                 | T::Nanotime
                 | T::Nanotimestamp
+                | T::Datehour
         )
+    }
+
+    /// What counts from 1970-01-01: DATE, DATEHOUR, DATETIME, TIMESTAMP, NANOTIMESTAMP.
+    pub fn is_dated(self) -> bool {
+        matches!(self, Type::Date | Type::Datehour | Type::Datetime | Type::Timestamp | Type::Nanotimestamp)
     }
 
     /// SYMBOL, STRING.
@@ -162,7 +206,8 @@ impl Type {
         }
     }
 
-    /// The array-vector type of this element type; `None` where the language has none (SYMBOL, arrays, decimals here).
+    /// The array-vector type of this element type; `None` where the language has none (SYMBOL, BLOB, arrays,
+    /// decimals here).
     pub fn array_of(self) -> Option<Type> {
         macro_rules! array {
             ($($t:ident),*) => { match self { $(Type::$t => Some(Type::Array(&Type::$t)),)* _ => None } };
@@ -185,7 +230,12 @@ impl Type {
             Float,
             Double,
             String,
-            Uuid
+            Datehour,
+            Uuid,
+            Ipaddr,
+            Int128,
+            Complex,
+            Point
         )
     }
 
@@ -194,6 +244,7 @@ impl Type {
         use Type as T;
         Some(match self {
             T::Date => 1,
+            T::Datehour => 24,
             T::Minute => 1_440,
             T::Second | T::Datetime => 86_400,
             T::Time | T::Timestamp => 86_400_000,
@@ -216,7 +267,7 @@ impl Type {
             T::Minute | T::Second => DataType::Time32(TimeUnit::Second),
             T::Time => DataType::Time32(TimeUnit::Millisecond),
             T::Nanotime => DataType::Time64(TimeUnit::Nanosecond),
-            T::Datetime => DataType::Timestamp(TimeUnit::Second, None),
+            T::Datetime | T::Datehour => DataType::Timestamp(TimeUnit::Second, None),
             T::Timestamp => DataType::Timestamp(TimeUnit::Millisecond, None),
             T::Nanotimestamp => DataType::Timestamp(TimeUnit::Nanosecond, None),
             T::Float => DataType::Float32,
@@ -224,7 +275,7 @@ impl Type {
             T::Symbol => DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::Utf8)),
             T::String => DataType::Utf8,
             T::Blob => DataType::Binary,
-            T::Uuid => DataType::FixedSizeBinary(16),
+            T::Uuid | T::Ipaddr | T::Int128 | T::Complex | T::Point => DataType::FixedSizeBinary(16),
             T::Decimal32(scale) => DataType::Decimal128(9, scale as i8),
             T::Decimal64(scale) => DataType::Decimal128(18, scale as i8),
             T::Decimal128(scale) => DataType::Decimal128(38, scale as i8),
@@ -308,8 +359,13 @@ impl Type {
         (Type::Double, "DOUBLE"),
         (Type::Symbol, "SYMBOL"),
         (Type::String, "STRING"),
-        (Type::Blob, "BLOB"),
         (Type::Uuid, "UUID"),
+        (Type::Datehour, "DATEHOUR"),
+        (Type::Ipaddr, "IPADDR"),
+        (Type::Int128, "INT128"),
+        (Type::Blob, "BLOB"),
+        (Type::Complex, "COMPLEX"),
+        (Type::Point, "POINT"),
     ];
 }
 

@@ -7,6 +7,7 @@ pub(crate) fn unit_name(ty: Type) -> &'static str {
     match ty {
         Type::Month => "months",
         Type::Date => "days",
+        Type::Datehour => "hours",
         Type::Minute => "minutes",
         Type::Second | Type::Datetime => "seconds",
         Type::Time | Type::Timestamp => "milliseconds",
@@ -61,6 +62,8 @@ mod tests {
         assert_eq!(in_unit(1, "w", Type::Date), Some(7));
         assert_eq!(in_unit(1, "y", Type::Month), Some(12));
         assert_eq!(in_unit(1, "M", Type::Date), None);
+        assert_eq!(in_unit(2, "d", Type::Datehour), Some(48));
+        assert_eq!(in_unit(30, "m", Type::Datehour), None);
         assert_eq!(in_unit(i64::MAX, "w", Type::Nanotime), None);
     }
 

@@ -110,7 +110,7 @@ pub(crate) fn put_scalar(bytes: &mut Vec<u8>, value: &Scalar) {
             bytes.push(6);
             put_bytes(bytes, value);
         }
-        Scalar::Uuid(value) => {
+        Scalar::Bytes16(value) => {
             bytes.push(7);
             bytes.extend_from_slice(value);
         }
@@ -132,7 +132,7 @@ pub(crate) fn take_scalar(ty: Type, bytes: &mut &[u8]) -> Result<Scalar, Diagnos
         4 => Scalar::Decimal(i128::from_le_bytes(take(bytes)?)),
         5 => Scalar::Text(std::str::from_utf8(take_bytes(bytes)?).map_err(|_| broken("a text"))?.into()),
         6 => Scalar::Bytes(take_bytes(bytes)?.into()),
-        7 => Scalar::Uuid(take(bytes)?),
+        7 => Scalar::Bytes16(take(bytes)?),
         8 => {
             let element = ty.element().ok_or_else(|| broken("a list"))?;
             Scalar::List(Arc::new(take_column(element, bytes)?))
@@ -164,7 +164,9 @@ mod tests {
             (Type::Decimal64(2), Scalar::Decimal(-12345)),
             (Type::Symbol, Scalar::from("text")),
             (Type::Blob, Scalar::Bytes([1, 2, 3].as_slice().into())),
-            (Type::Uuid, Scalar::Uuid([7; 16])),
+            (Type::Uuid, Scalar::Bytes16([7; 16])),
+            (Type::Point, Scalar::Bytes16(data::bytes_of_pair(1.0, 2.0))),
+            (Type::Datehour, Scalar::Int(473_385)),
             (Type::Array(&Type::Int), Scalar::List(Arc::new(list))),
         ];
         for (ty, value) in values {

@@ -216,7 +216,7 @@ fn rare_text(value: &Scalar) -> String {
     match value {
         Scalar::Decimal(digits) => digits.to_string(),
         Scalar::Bytes(bytes) => hex(bytes),
-        Scalar::Uuid(bytes) => hex(bytes),
+        Scalar::Bytes16(bytes) => hex(bytes),
         _ => String::new(),
     }
 }
@@ -226,7 +226,7 @@ fn rare_value(ty: Type, text: &str) -> Scalar {
     let bytes = || (0..text.len()).step_by(2).map(byte).collect::<Vec<u8>>();
     match ty.physical() {
         Physical::I128 => Scalar::Decimal(text.parse().expect("written as digits")),
-        Physical::Uuid => Scalar::Uuid(bytes().try_into().expect("16 bytes")),
+        Physical::Bytes16 => Scalar::Bytes16(bytes().try_into().expect("16 bytes")),
         _ => Scalar::Bytes(bytes().into()),
     }
 }

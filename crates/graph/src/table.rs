@@ -69,7 +69,8 @@ impl fmt::Display for TableKind {
 
 /// May a column of this type be a key of a table?
 pub fn is_key_type(ty: Type) -> bool {
-    ty.is_integer() || ty.is_temporal() || ty.is_text() || ty.is_float()
+    let identifies = matches!(ty, Type::Uuid | Type::Ipaddr | Type::Int128);
+    ty.is_integer() || ty.is_temporal() || ty.is_text() || ty.is_float() || identifies
 }
 
 /// May these types be the time of a latest-keyed table: one integer or temporal column, or a date and a time?

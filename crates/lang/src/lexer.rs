@@ -381,6 +381,9 @@ fn temporal_shape(text: &[u8]) -> Option<(Type, usize)> {
             if text[10] == b'T' && fits(11, "dd:dd") && ends(16) {
                 return Some((Type::Datetime, 16));
             }
+            if text[10] == b'T' && fits(11, "dd") && ends(13) {
+                return Some((Type::Datehour, 13));
+            }
         }
         return ends(10).then_some((Type::Date, 10));
     }
@@ -441,6 +444,14 @@ fn number_value(negative: bool, digits: &str, real: bool, suffix: &str) -> Resul
         }
         _ => Err(UNKNOWN_LETTERS),
     }
+}
+
+/// The length of time that a text such as `5m` says.
+pub(crate) fn duration(text: &str) -> Option<Value> {
+    let text = text.trim();
+    let (negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
+    let (digits, unit) = text.split_at(text.bytes().take_while(u8::is_ascii_digit).count());
+    number_value(negative, digits, false, unit).ok().filter(|value| matches!(value, Value::Duration(..)))
 }
 
 /// The type of the NULL that is written `00` and these letters.

@@ -6,7 +6,7 @@ use crate::lexer::null_suffix;
 use crate::parser::{level, level_of};
 use crate::tree::{Arg, Binary, Expr, ExprKind, FunctionDef, MetaItem, Select, Unary};
 use crate::value::{Callee, Code, Dict, UserFunction, Value};
-use data::{Batch, Column, Scalar, Type, format_script};
+use data::{Batch, Column, Scalar, Type, format_bytes16, format_decimal, format_script, pair_of};
 use std::fmt::{self, Display, Formatter, Write};
 use std::sync::Arc;
 
@@ -325,32 +325,20 @@ fn write_scalar(f: &mut Formatter, ty: Type, scalar: &Scalar) -> fmt::Result {
         Scalar::Float(value) if !value.is_finite() => f.write_str("00F"),
         Scalar::Float(value) if ty == Type::Float => write!(f, "{}f", *value as f32),
         Scalar::Float(value) => write!(f, "{value:?}"),
-        Scalar::Decimal(digits) => write_decimal(f, ty, *digits),
+        Scalar::Decimal(digits) => write!(f, "\"{}\"${ty}", format_decimal(ty, *digits)),
         Scalar::Text(text) => write_string(f, text),
         Scalar::Bytes(bytes) => {
             f.write_str("blob(")?;
             write_string(f, &String::from_utf8_lossy(bytes))?;
             f.write_str(")")
         }
-        Scalar::Uuid(bytes) => {
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            let (a, b, c, d, e) = (&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]);
-            write!(f, "uuid(\"{a}-{b}-{c}-{d}-{e}\")")
+        Scalar::Bytes16(bytes) if matches!(ty, Type::Complex | Type::Point) => {
+            let (first, second) = pair_of(bytes);
+            write!(f, "{}({first:?}, {second:?})", ty.to_string().to_lowercase())
         }
+        Scalar::Bytes16(bytes) => write!(f, "{}(\"{}\")", ty.to_string().to_lowercase(), format_bytes16(ty, bytes)),
         Scalar::List(column) => write_vector(f, column),
     }
-}
-
-fn write_decimal(f: &mut Formatter, ty: Type, digits: i128) -> fmt::Result {
-    let scale = match ty {
-        Type::Decimal32(scale) | Type::Decimal64(scale) | Type::Decimal128(scale) => scale as usize,
-        _ => 0,
-    };
-    let sign = if digits < 0 { "-" } else { "" };
-    let text = format!("{:0>width$}", digits.unsigned_abs(), width = scale + 1);
-    let (whole, fraction) = text.split_at(text.len() - scale);
-    let dot = if scale > 0 { "." } else { "" };
-    write!(f, "\"{sign}{whole}{dot}{fraction}\"${ty}")
 }
 
 /// A vector as a literal where it can be one.

@@ -1,7 +1,7 @@
 //! Values as a person reads them: what `print` prints. (The text that parses back is the printer's.)
 
 use crate::value::Value;
-use data::{Batch, Column, Scalar, Type, format_script};
+use data::{Batch, Column, Scalar, Type, format_bytes16, format_decimal, format_script};
 
 /// How many rows of a table are shown.
 const ROWS_MAX: usize = 100;
@@ -57,11 +57,10 @@ fn show_scalar(ty: Type, scalar: &Scalar, quoted: bool) -> String {
         Scalar::Text(text) if quoted => format!("\"{text}\""),
         Scalar::Text(text) => text.to_string(),
         Scalar::List(column) => show_vector(column),
-        Scalar::Decimal(_) | Scalar::Bytes(_) | Scalar::Uuid(_) => {
-            // The printer's form without its cast.
-            let text = Value::Scalar(ty, scalar.clone()).to_string();
-            text.split('"').nth(1).unwrap_or(&text).to_string()
-        }
+        Scalar::Decimal(digits) => format_decimal(ty, *digits),
+        Scalar::Bytes(bytes) if quoted => format!("\"{}\"", String::from_utf8_lossy(bytes)),
+        Scalar::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Scalar::Bytes16(bytes) => format_bytes16(ty, bytes),
     }
 }
 

@@ -79,6 +79,8 @@ const SCRIPTS: &[&str] = &[
     "@state def g(x) { return msum(x, 3) + prev(x) }\ng(1 2 3 4)",
     "timer(3) { x = rand(10, 5) }\nnorm(0, 1, 3)",
     "m = <[sum(a) as x, b * 2]>; sql(sqlCol(`a), table(1 2 as a), <a > 1>).eval()",
+    "u = uuid(\"5d212a78-cc48-e3b1-4235-b4d91473ee87\"); p = point(1 2, 3); t = table(1:0, `u`p, [UUID, POINT]); t.append!(table(take(u, 2) as u, p))",
+    "x = complex(1, -2) * 2 \\ complex(0, 1); string(x)$COMPLEX == x; 2012.06.13T13 + 0..3; decimal128(\"1.5\", 38)$DECIMAL32(0)",
     "select sum(v) from table(09:30:00 + 0 60 240 as ts, 1 2 3 as v) group by interval(ts, 1m, \"prev\")",
 ];
 
@@ -138,6 +140,7 @@ const PIECES: &[&str] = &[
     "2024.02.29",
     "0001.01.01",
     "9999.12.31",
+    "9999.12.31T23",
     "23:59:59.999999999",
     "`a`b",
     "\"\"",
@@ -147,6 +150,10 @@ const PIECES: &[&str] = &[
     "INT",
     "DOUBLE",
     "SYMBOL",
+    "UUID",
+    "BLOB",
+    "POINT",
+    "DECIMAL128(38)",
     "ANY",
     "select",
     "from",

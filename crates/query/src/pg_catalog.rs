@@ -97,10 +97,12 @@ impl PgType {
             Type::Time | Type::Minute | Type::Second | Type::Nanotime => {
                 plain(1083, 1183, 8, "time", "time without time zone")
             }
-            Type::Datetime | Type::Timestamp | Type::Nanotimestamp => {
+            Type::Datehour | Type::Datetime | Type::Timestamp | Type::Nanotimestamp => {
                 plain(1114, 1115, 8, "timestamp", "timestamp without time zone")
             }
             Type::Symbol | Type::String | Type::Void => plain(25, 1009, -1, "text", "text"),
+            // PostgreSQL's own types of these names are written otherwise.
+            Type::Ipaddr | Type::Int128 | Type::Complex | Type::Point => plain(25, 1009, -1, "text", "text"),
             Type::Blob => plain(17, 1001, -1, "bytea", "bytea"),
             Type::Uuid => plain(2950, 2951, 16, "uuid", "uuid"),
             Type::Decimal32(_) | Type::Decimal64(_) | Type::Decimal128(_) => {

@@ -86,7 +86,7 @@ fn alignment(ty: Type, step: i64, round_time: bool) -> i64 {
     // The bounds for short steps, the alignment of longer ones, and with roundTime further bounds and their end.
     let (short, long, round, longest) = match ty {
         Type::Month => return 12,
-        Type::Date => return 1,
+        Type::Date | Type::Datehour => return 1,
         Type::Minute | Type::Second | Type::Datetime => (SECONDS, 60, SECONDS_ROUND, 3_600),
         Type::Time | Type::Timestamp => (MILLIS, 60_000, MILLIS_ROUND, 3_600_000),
         _ => (NANOS, 1_000, NANOS_ROUND, 60 * SECOND),

@@ -1,6 +1,6 @@
 //! Rows that a script appends, brought into the columns of a table by position.
 
-use data::{Batch, Column, ColumnBuilder, Physical, Scalar, Schema, Type};
+use data::{Batch, Column, ColumnBuilder, Scalar, Schema, Type};
 use std::sync::Arc;
 
 /// The same rows under another schema; an error says which column does not fit.
@@ -39,15 +39,10 @@ fn cast(column: &Column, to: Type) -> Option<Column> {
 
 /// The value in the other type, if that has it.
 fn fit(value: Scalar, to: Type) -> Option<Scalar> {
-    let range = match to.physical() {
-        Physical::I8 => (i8::MIN as i64 + 1, i8::MAX as i64),
-        Physical::I16 => (i16::MIN as i64 + 1, i16::MAX as i64),
-        Physical::I32 => (i32::MIN as i64 + 1, i32::MAX as i64),
-        _ => (i64::MIN + 1, i64::MAX),
-    };
+    let (low, high) = to.range();
     match value {
         Scalar::Int(_) | Scalar::Float(_) if to.is_integer() => {
-            let whole = value.as_i64().filter(|whole| (range.0..=range.1).contains(whole));
+            let whole = value.as_i64().filter(|whole| (low..=high).contains(whole));
             whole.map(Scalar::Int)
         }
         other => Some(other),

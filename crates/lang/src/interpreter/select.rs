@@ -258,7 +258,7 @@ fn compare(a: &Scalar, b: &Scalar) -> Ordering {
         (Scalar::Int(a), Scalar::Int(b)) => a.cmp(b),
         (Scalar::Decimal(a), Scalar::Decimal(b)) => a.cmp(b),
         (Scalar::Bytes(a), Scalar::Bytes(b)) => a.cmp(b),
-        (Scalar::Uuid(a), Scalar::Uuid(b)) => a.cmp(b),
+        (Scalar::Bytes16(a), Scalar::Bytes16(b)) => a.cmp(b),
         (Scalar::Null, Scalar::Null) => Ordering::Equal,
         (Scalar::Null, _) => Ordering::Less,
         (_, Scalar::Null) => Ordering::Greater,

@@ -52,6 +52,13 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         let (x, y) = (wanted(args, 0, "X")?, wanted(args, 1, "Y")?);
         Ok(Value::bool(x.kind() == y.kind() && x.to_string() == y.to_string()))
     }),
+    script("duration", "text", "The length of time that a text says.", ("duration(\"5m\")", "5m"), |_, args| {
+        let text = wanted(args, 0, "text")?;
+        text.as_text().and_then(crate::lexer::duration).ok_or_else(|| {
+            Diagnostic::new(format!("a length of time is wanted: parameter=`text`, found=`{text}`"))
+                .help("such as \"5m\"; units are y M w d B H m s ms us ns")
+        })
+    }),
     script("til", "n", "The whole numbers from 0 to before n.", ("til(3)", "[0,1,2]"), |host, args| {
         let count = wanted(args, 0, "n")?;
         let count = count.as_i64().filter(|count| (0..=ELEMENTS_MAX as i64).contains(count)).ok_or_else(|| {
@@ -349,7 +356,12 @@ fn number_of(ty: Type) -> i32 {
         T::Symbol => 17,
         T::String => 18,
         T::Uuid => 19,
+        T::Datehour => 28,
+        T::Ipaddr => 30,
+        T::Int128 => 31,
         T::Blob => 32,
+        T::Complex => 34,
+        T::Point => 35,
         T::Decimal32(_) => 37,
         T::Decimal64(_) => 38,
         T::Decimal128(_) => 39,

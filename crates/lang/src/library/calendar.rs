@@ -316,9 +316,8 @@ fn is(args: &[Argument], f: impl Fn(i64) -> bool + Send + Sync + 'static) -> Res
 }
 
 fn dated(args: &[Argument]) -> Result<()> {
-    use Type as T;
     match args[0].ty {
-        T::Date | T::Month | T::Datetime | T::Timestamp | T::Nanotimestamp | T::Void => Ok(()),
+        ty if ty.is_dated() || matches!(ty, Type::Month | Type::Void) => Ok(()),
         ty => Err(Diagnostic::new(format!("a value with a date is wanted: type=`{ty}`"))),
     }
 }
@@ -496,11 +495,10 @@ fn read(ty: Type, text: &str, pieces: &[Piece]) -> Option<i64> {
     if ty == Type::Month {
         return Some(year * 12 + month - 1);
     }
-    let dated = matches!(ty, Type::Date | Type::Datetime | Type::Timestamp | Type::Nanotimestamp);
     let per_day = ty.units_per_day()?;
     let clock = ((hour * 60 + minute) * 60 + second) * 1_000_000_000 + nanos;
     let clock = clock / (86_400_000_000_000 / per_day);
-    if dated { day.checked_mul(per_day)?.checked_add(clock) } else { Some(clock) }
+    if ty.is_dated() { day.checked_mul(per_day)?.checked_add(clock) } else { Some(clock) }
 }
 
 /// How a number is written.

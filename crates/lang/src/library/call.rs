@@ -148,6 +148,10 @@ fn on_values(
                 Argument::of(column.ty())
             }
             Some(value @ Value::Scalar(..)) => Argument::constant(value.clone()),
+            // A length of time is no value of a column; it has a text all the same.
+            Some(length @ Value::Duration(..)) if function.name == "string" => {
+                return Ok(Value::text(&length.to_string()));
+            }
             Some(_) => {
                 let wanted = "a scalar or a vector is wanted";
                 return Err(Diagnostic::new(format!("{}: {wanted}: parameter=`{name}`", function.name)));

@@ -1,5 +1,6 @@
 //! Casts and the parts of dates and times.
 
+use super::complex;
 use super::entry::row;
 use super::item::{Item, Vocabulary};
 use super::settings::{flag, setting};
@@ -19,11 +20,34 @@ pub(super) static FUNCTIONS: &[Function] = &[
     row("double", "X", "As DOUBLE.", ("double(2)", "2"), |a| to(a, Type::Double)),
     row("string", "X", "As STRING.", ("string(2.5)", "2.5"), |a| to(a, Type::String)),
     row("symbol", "X", "As SYMBOL.", ("symbol(`a)", "a"), |a| to(a, Type::Symbol)),
+    row("blob", "X", "As BLOB: the bytes of a text.", ("blob(`abc)", "abc"), |a| to(a, Type::Blob)),
+    row(
+        "uuid",
+        "X",
+        "As UUID, from its text, with or without dashes.",
+        ("uuid(\"5d212a78-cc48-e3b1-4235-b4d91473ee87\")", "5d212a78-cc48-e3b1-4235-b4d91473ee87"),
+        |a| to(a, Type::Uuid),
+    ),
+    row(
+        "ipaddr",
+        "X",
+        "As IPADDR, from the text of an address of IPv4 or IPv6.",
+        ("ipaddr(\"192.168.1.13\") == ipaddr(\"::ffff:192.168.1.13\")", "true"),
+        |a| to(a, Type::Ipaddr),
+    ),
+    row(
+        "int128",
+        "X",
+        "As INT128, from 32 hexadecimal digits.",
+        ("int128(\"e1671797c52e15f763380b45e841ec32\")", "e1671797c52e15f763380b45e841ec32"),
+        |a| to(a, Type::Int128),
+    ),
     row("date", "X", "As DATE.", ("date(2024.01.02T09:30:00)", "2024.01.02"), |a| to(a, Type::Date)),
     row("month", "X", "As MONTH.", ("month(2024.01.02)", "2024.01M"), |a| to(a, Type::Month)),
     row("time", "X", "As TIME.", ("time(09:30:00)", "09:30:00.000"), |a| to(a, Type::Time)),
     row("minute", "X", "As MINUTE.", ("minute(09:30:10)", "09:30m"), |a| to(a, Type::Minute)),
     row("second", "X", "As SECOND.", ("second(09:30:10.500)", "09:30:10"), |a| to(a, Type::Second)),
+    row("datehour", "X", "As DATEHOUR.", ("datehour(2012.06.13T13:30:10)", "2012.06.13T13"), |a| to(a, Type::Datehour)),
     row("datetime", "X", "As DATETIME.", ("datetime(2024.01.02)", "2024.01.02T00:00:00"), |a| to(a, Type::Datetime)),
     row("timestamp", "X", "As TIMESTAMP.", ("timestamp(2024.01.02)", "2024.01.02T00:00:00.000"), |a| {
         to(a, Type::Timestamp)
@@ -136,10 +160,18 @@ fn to_scale(args: &[Argument], ty: fn(u8) -> Type, most: i64) -> Result<BoundRow
     }
 }
 
+/// BLOB and the types of 16 bytes.
+pub(super) fn is_bytes(ty: Type) -> bool {
+    matches!(ty.physical(), Physical::Bytes | Physical::Bytes16)
+}
+
 fn castable(from: Type, ty: Type) -> Result<()> {
     let simple = |ty: Type| ty.is_number() || ty.is_temporal() || ty.is_text();
     let fits = from == ty
         || from == Type::Void
+        || from.is_text() && is_bytes(ty)
+        || is_bytes(from) && ty.is_text()
+        || from.is_number() && ty == Type::Complex
         || simple(from) && simple(ty) && !(from.is_float() && ty.is_temporal() || from.is_temporal() && ty.is_float());
     let times = from.is_temporal() && ty.is_temporal() && rescale(from, ty, 0).is_none();
     if fits && !times {
@@ -166,8 +198,11 @@ pub(super) fn convert(column: &Column, ty: Type) -> Result<Column> {
     }
     if from.is_text() {
         let strings = column.to_strings().expect("a column of texts");
-        let values: Vec<Scalar> = strings.texts().iter().map(|text| parse(ty, text.unwrap_or(""))).collect();
-        return Ok(Column::of_scalars(ty, &values));
+        let values = strings.texts().iter().map(|text| text.map_or(Ok(Scalar::Null), |text| parse(ty, text)));
+        return Ok(Column::of_scalars(ty, &values.collect::<Result<Vec<Scalar>>>()?));
+    }
+    if ty == Type::Complex {
+        return Ok(complex::of_numbers(column));
     }
     if ty.is_decimal() {
         return Ok(to_decimal(column, ty));
@@ -175,19 +210,33 @@ pub(super) fn convert(column: &Column, ty: Type) -> Result<Column> {
     let plain = Vocabulary::default();
     if ty.is_float() {
         let values = column.to_f64s().expect("a column of numbers");
-        return Ok(f64::column(ty, values.to_vec(), column.validity().cloned(), &plain));
+        let fits = |value: f64| ty == Type::Double || !value.is_finite() || (value as f32).is_finite();
+        let nulls = match values.iter().all(|&value| fits(value)) {
+            true => column.validity().cloned(),
+            false => Some((0..values.len()).map(|row| !column.is_null(row) && fits(values[row])).collect()),
+        };
+        return Ok(f64::column(ty, values.to_vec(), nulls, &plain));
     }
-    if from.is_float() || from.is_decimal() {
+    let (low, high) = ty.range();
+    if from.is_decimal() {
+        let unit = 10i128.pow(from.scale() as u32);
+        // Of BOOL any digit counts, of whole numbers those before the point.
+        let whole = |digits: &i128| if ty == Type::Bool { (*digits != 0) as i128 } else { digits / unit };
+        let wholes: Vec<i128> = column.decimals().iter().map(whole).collect();
+        let fits = |row: usize| !column.is_null(row) && (low as i128..=high as i128).contains(&wholes[row]);
+        let valid: NullBuffer = (0..wholes.len()).map(fits).collect();
+        return Ok(i64::column(ty, wholes.iter().map(|&whole| whole as i64).collect(), Some(valid), &plain));
+    }
+    if from.is_float() {
         let values = column.to_f64s().expect("a column of numbers");
-        let (low, high) = range(ty);
-        let fits = |value: f64| value.trunc() >= low as f64 && value.trunc() <= high as f64;
+        // The ends themselves are no floats where they are long.
+        let fits = |value: f64| value.trunc() > low as f64 - 1.0 && value.trunc() < high as f64 + 1.0;
         let valid: NullBuffer = (0..values.len()).map(|row| !column.is_null(row) && fits(values[row])).collect();
         let whole = values.iter().map(|&value| if ty == Type::Bool { (value != 0.0) as i64 } else { value as i64 });
         let valid = if ty == Type::Bool { column.validity().cloned() } else { Some(valid) };
         return Ok(i64::column(ty, whole.collect(), valid, &plain));
     }
     let values = column.to_i64s().expect("a column of whole numbers");
-    let (low, high) = range(ty);
     let scaled = |value: i64| match from.is_temporal() && ty.is_temporal() {
         true => rescale(from, ty, value),
         false => Some(value),
@@ -201,117 +250,111 @@ pub(super) fn convert(column: &Column, ty: Type) -> Result<Column> {
     Ok(i64::column(ty, whole, Some(valid), &plain))
 }
 
-/// The least and the greatest value of a type of whole numbers.
-fn range(ty: Type) -> (i64, i64) {
-    match ty.physical() {
-        Physical::I8 => (i8::MIN as i64, i8::MAX as i64),
-        Physical::I16 => (i16::MIN as i64, i16::MAX as i64),
-        Physical::I32 => (i32::MIN as i64, i32::MAX as i64),
-        _ => (i64::MIN, i64::MAX),
-    }
-}
-
 fn texts(column: &Column) -> Column {
     let ty = column.ty();
     let text = |row: usize| match column.get(row) {
         Scalar::Int(value) if ty.is_temporal() => Some(data::format_script(ty, value)),
         Scalar::Int(value) => Some(value.to_string()),
+        Scalar::Float(value) if ty == Type::Float => Some((value as f32).to_string()),
         Scalar::Float(value) => Some(value.to_string()),
         Scalar::Bool(value) => Some(value.to_string()),
-        Scalar::Decimal(digits) => Some(decimal_text(digits, scale(ty))),
+        Scalar::Decimal(digits) => Some(data::format_decimal(ty, digits)),
+        Scalar::Bytes(bytes) => String::from_utf8(bytes.to_vec()).ok(),
+        Scalar::Bytes16(bytes) => Some(data::format_bytes16(ty, &bytes)),
         _ => None,
     };
     let texts: Vec<Option<String>> = (0..column.len()).map(text).collect();
     Column::of_texts(texts.iter().map(Option::as_deref))
 }
 
-fn decimal_text(digits: i128, scale: u32) -> String {
-    let unit = 10u128.pow(scale);
-    let (sign, digits) = (if digits < 0 { "-" } else { "" }, digits.unsigned_abs());
-    match scale {
-        0 => format!("{sign}{digits}"),
-        _ => format!("{sign}{}.{:0width$}", digits / unit, digits % unit, width = scale as usize),
-    }
-}
-
-fn scale(ty: Type) -> u32 {
-    match ty {
-        Type::Decimal32(scale) | Type::Decimal64(scale) | Type::Decimal128(scale) => scale as u32,
-        _ => 0,
-    }
-}
-
 fn to_decimal(column: &Column, ty: Type) -> Column {
-    let unit = 10i128.pow(scale(ty));
-    let most = 10i128.pow(match ty {
-        Type::Decimal32(_) => 9,
-        Type::Decimal64(_) => 18,
-        _ => 38,
-    }) - 1;
+    let unit = 10i128.pow(ty.scale() as u32);
+    let from = 10i128.pow(column.ty().scale() as u32);
     let digits = |row: usize| match column.get(row) {
         Scalar::Int(value) => (value as i128).checked_mul(unit),
         Scalar::Bool(value) => Some(value as i128 * unit),
-        Scalar::Float(value) if value.is_finite() => Some((value * unit as f64).round() as i128),
+        Scalar::Float(value) if value.is_finite() => {
+            // Beyond, a float is no longer told from the first number of too many digits.
+            Some(value * unit as f64).filter(|value| value.abs() < 1e38).map(|value| value.round() as i128)
+        }
+        Scalar::Decimal(digits) if unit >= from => digits.checked_mul(unit / from),
         Scalar::Decimal(digits) => {
-            let from = 10i128.pow(scale(column.ty()));
-            if unit >= from { digits.checked_mul(unit / from) } else { Some(digits / (from / unit)) }
+            let part = from / unit;
+            // Rounded half away from zero.
+            Some(digits / part + digits % part / (part / 2))
         }
         _ => None,
     };
-    let digits = |row: usize| digits(row).filter(|digits| digits.abs() <= most);
+    let digits = |row: usize| digits(row).filter(|&digits| ty.holds_digits(digits));
     let digits: Vec<Option<i128>> = (0..column.len()).map(digits).collect();
     let valid: NullBuffer = digits.iter().map(Option::is_some).collect();
     Column::of_decimals(ty, digits.into_iter().map(Option::unwrap_or_default).collect(), Some(valid))
 }
 
-fn parse(ty: Type, text: &str) -> Scalar {
-    let text = text.trim();
-    let found = match ty {
-        _ if text.is_empty() => None,
-        Type::Bool => match text {
-            "true" | "1" => Some(Scalar::Bool(true)),
-            "false" | "0" => Some(Scalar::Bool(false)),
-            _ => None,
-        },
-        ty if ty.is_temporal() => {
-            let (low, high) = range(ty);
-            data::parse_temporal(ty, text).ok().filter(|value| (low..=high).contains(value)).map(Scalar::Int)
+/// The value that a text means: NULL where it means none, but for types that a text must be exactly right for.
+fn parse(ty: Type, text: &str) -> Result<Scalar> {
+    match ty.physical() {
+        Physical::Bytes => return Ok(Scalar::Bytes(text.as_bytes().into())),
+        Physical::Bytes16 => {
+            let parsed = data::parse_bytes16(ty, text);
+            return parsed.map(Scalar::Bytes16).map_err(|error| Diagnostic::from(error).help(spelling(ty)));
         }
-        ty if ty.is_float() => text.parse().ok().map(Scalar::Float),
-        ty if ty.is_decimal() => text
-            .parse::<f64>()
-            .ok()
-            .map(|value| to_decimal(&Column::of_scalars(Type::Double, &[Scalar::Float(value)]), ty).get(0)),
+        _ => {}
+    }
+    let text = text.trim();
+    let (low, high) = ty.range();
+    let float = || text.parse::<f64>().ok().filter(|value| value.is_finite());
+    let found = match ty {
+        Type::Bool if text.eq_ignore_ascii_case("true") || text == "1" => Some(Scalar::Bool(true)),
+        Type::Bool if text.eq_ignore_ascii_case("false") || text == "0" => Some(Scalar::Bool(false)),
+        Type::Bool => None,
+        ty if ty.is_temporal() => data::parse_temporal(ty, text).ok().map(Scalar::Int),
+        Type::Float => float().filter(|value| (*value as f32).is_finite()).map(Scalar::Float),
+        Type::Double => float().map(Scalar::Float),
+        // A power of ten goes through a float.
+        ty if ty.is_decimal() && text.contains(['e', 'E']) => float().map(|value| {
+            let value = Column::of_scalars(Type::Double, &[Scalar::Float(value)]);
+            to_decimal(&value, ty).get(0)
+        }),
+        ty if ty.is_decimal() => data::parse_decimal(ty, text).map(Scalar::Decimal),
         _ => {
-            let (low, high) = range(ty);
-            let whole = text.parse::<i64>().ok().or_else(|| {
-                let value = text.parse::<f64>().ok().filter(|value| value.abs() < i64::MAX as f64)?;
-                Some(value as i64)
-            });
+            let whole = text.parse::<i64>().ok();
+            let whole =
+                whole.or_else(|| float().filter(|value| value.abs() < i64::MAX as f64).map(|value| value as i64));
             whole.filter(|value| (low..=high).contains(value)).map(Scalar::Int)
         }
     };
-    found.unwrap_or(Scalar::Null)
+    Ok(found.unwrap_or(Scalar::Null))
+}
+
+/// How a value of a type of 16 bytes is written.
+fn spelling(ty: Type) -> &'static str {
+    match ty {
+        Type::Uuid => "a UUID is written as 5d212a78-cc48-e3b1-4235-b4d91473ee87",
+        Type::Ipaddr => "an address is written as 192.168.1.13 or 2001:db8::1",
+        Type::Int128 => "an INT128 is written as 32 hexadecimal digits",
+        Type::Complex => "a complex number is written as 1+2i",
+        _ => "a point is written as (1, 2)",
+    }
 }
 
 /// A value of one temporal type as another; `None` where there is no way, or no room.
 pub(super) fn rescale(from: Type, to: Type, value: i64) -> Option<i64> {
     use Type as T;
-    let dated = |ty: Type| matches!(ty, T::Date | T::Datetime | T::Timestamp | T::Nanotimestamp);
     match (from, to) {
         (from, to) if from == to => Some(value),
-        (T::Month, to) if dated(to) => {
+        (T::Month, to) if to.is_dated() => {
             let (year, month) = (value.div_euclid(12), value.rem_euclid(12) + 1);
             days_of(year, month, 1)?.checked_mul(to.units_per_day()?)
         }
-        (from, T::Month) if dated(from) => {
+        (from, T::Month) if from.is_dated() => {
             let (year, month, _) = civil(value.div_euclid(from.units_per_day()?));
             Some(year * 12 + month - 1)
         }
         (T::Month, _) | (_, T::Month) => None,
         (from, to) => {
             let (per_day, wanted) = (from.units_per_day()?, to.units_per_day()?);
-            let value = match (dated(from), dated(to)) {
+            let value = match (from.is_dated(), to.is_dated()) {
                 (false, true) => return None,
                 (true, false) if from == T::Date => return None,
                 (true, false) => value.rem_euclid(per_day),
@@ -348,8 +391,11 @@ pub(super) fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
 /// A whole number made of the day and the nanoseconds since midnight.
 pub(super) fn part(args: &[Argument], of_date: bool, f: fn(i64, i64) -> i64) -> Result<BoundRow> {
     let from = args[0].ty;
-    let dated = matches!(from, Type::Date | Type::Datetime | Type::Timestamp | Type::Nanotimestamp | Type::Month);
-    let fits = if of_date { dated } else { from.is_temporal() && !matches!(from, Type::Date | Type::Month) };
+    let fits = if of_date {
+        from.is_dated() || from == Type::Month
+    } else {
+        from.is_temporal() && !matches!(from, Type::Date | Type::Month)
+    };
     if !fits {
         let wanted = if of_date { "a value with a date" } else { "a value with a time of day" };
         return Err(Diagnostic::new(format!("{wanted} is wanted: type=`{from}`")));
@@ -390,8 +436,7 @@ fn temporal_add(args: &[Argument]) -> Result<BoundRow> {
     let add: Box<dyn Fn(i64) -> Option<i64> + Send + Sync> = match (months, ty) {
         (Some(months), Type::Month) => Box::new(move |value| value.checked_add(months)),
         (Some(months), _) => {
-            let dated = matches!(ty, Type::Date | Type::Datetime | Type::Timestamp | Type::Nanotimestamp);
-            let per_day = ty.units_per_day().filter(|_| dated).ok_or_else(wanted)?;
+            let per_day = ty.units_per_day().filter(|_| ty.is_dated()).ok_or_else(wanted)?;
             Box::new(move |value| {
                 let (year, month, day) = civil(value.div_euclid(per_day));
                 let months = (year * 12 + month - 1).checked_add(months)?;
@@ -430,7 +475,7 @@ fn temporal_add(args: &[Argument]) -> Result<BoundRow> {
 
 /// A temporal value made of each; NULL where there is none, or where it has no room.
 pub(super) fn shifted(ty: Type, add: impl Fn(i64) -> Option<i64> + Send + Sync + 'static) -> BoundRow {
-    let (low, high) = range(ty);
+    let (low, high) = ty.range();
     let kernel = move |columns: &[Column]| {
         let values = columns[0].to_i64s().expect("a temporal column");
         let fits = |value: &i64| (low..=high).contains(value);

@@ -253,7 +253,7 @@ pub(super) fn order_scalars(a: &Scalar, b: &Scalar) -> Ordering {
         (S::Null, _) | (_, S::Null) => b.is_null().cmp(&a.is_null()),
         (S::Text(a), S::Text(b)) => a.cmp(b),
         (S::Bytes(a), S::Bytes(b)) => a.cmp(b),
-        (S::Uuid(a), S::Uuid(b)) => a.cmp(b),
+        (S::Bytes16(a), S::Bytes16(b)) => a.cmp(b),
         (S::Int(a), S::Int(b)) => a.cmp(b),
         (S::Bool(a), S::Bool(b)) => a.cmp(b),
         (S::Decimal(a), S::Decimal(b)) => a.cmp(b),
@@ -497,7 +497,7 @@ macro_rules! by_class {
                 type $t = $crate::library::item::Code;
                 $body
             }
-            P::Text | P::Bytes | P::Uuid | P::List => {
+            P::Text | P::Bytes | P::Bytes16 | P::List => {
                 type $t = $crate::library::item::Other;
                 $body
             }
@@ -661,7 +661,7 @@ impl Wire for Other {
             S::Decimal(value) => tagged(4, &value.to_le_bytes()),
             S::Text(value) => tagged(5, value.as_bytes()),
             S::Bytes(value) => tagged(6, value),
-            S::Uuid(value) => tagged(7, value),
+            S::Bytes16(value) => tagged(7, value),
             S::List(column) => {
                 tagged(8, column.ty().to_string().as_bytes());
                 let elements: Vec<Other> = (0..column.len()).map(|row| Other(column.get(row))).collect();
@@ -682,7 +682,7 @@ impl Wire for Other {
             4 => S::Decimal(i128::from_le_bytes(bytes.as_slice().try_into().map_err(wrong)?)),
             5 => S::Text(text(bytes)?.into()),
             6 => S::Bytes(bytes.into()),
-            7 => S::Uuid(bytes.as_slice().try_into().map_err(wrong)?),
+            7 => S::Bytes16(bytes.as_slice().try_into().map_err(wrong)?),
             _ => {
                 let unknown = || Diagnostic::new(format!("a function's state holds an unknown value: tag=`{tag}`"));
                 let ty = Type::parse(&text(bytes)?).ok_or_else(unknown)?;

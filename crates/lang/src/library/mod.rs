@@ -7,6 +7,7 @@ mod calendar;
 mod call;
 mod calling;
 mod cast;
+mod complex;
 mod cumulative;
 mod entry;
 mod ewm;
@@ -48,6 +49,7 @@ static FAMILIES: &[&[Function]] = &[
     operator::FUNCTIONS,
     math::FUNCTIONS,
     cast::FUNCTIONS,
+    complex::FUNCTIONS,
     calendar::FUNCTIONS,
     null::FUNCTIONS,
     text::FUNCTIONS,

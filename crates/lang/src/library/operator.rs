@@ -1,10 +1,13 @@
 //! The operators as functions: arithmetic, comparison, logic, bits.
 //!
 //! Invariants:
-//! - Arithmetic with NULL is NULL. Comparisons have NULL as the smallest value, and equal to itself, and never give it.
+//! - Arithmetic with NULL is NULL. So is a float or a time that its type has no room for; whole numbers wrap around, and
+//!   the least value of their storage is NULL.
+//! - Comparisons have NULL as the smallest value, and equal to itself, and never give it.
 //! - `or` leaves a NULL side out; `and`, `xor` and `not` of NULL are NULL.
 
-use super::cast::{convert, rescale};
+use super::cast::{convert, is_bytes, rescale};
+use super::complex;
 use super::entry::row;
 use super::item::{Item, Output, Reading, Vocabulary, by_class, order_scalars};
 use super::sequence::difference_type;
@@ -20,8 +23,9 @@ use std::collections::HashSet;
 pub(super) static FUNCTIONS: &[Function] = &[
     row("add", "X, Y", "The sum; of texts, both in a row.", ("1 + [2,]", "[3,]"), add),
     row("sub", "X, Y", "The difference; of times, in their unit.", ("5 - 3", "2"), sub),
-    row("mul", "X, Y", "The product.", ("5 * 3", "15"), |a| {
-        arithmetic(a, "mul", |x, y| Some(x * y), |x, y| Some(x.wrapping_mul(y)))
+    row("mul", "X, Y", "The product.", ("5 * 3", "15"), |a| match complex::arithmetic(a, complex::multiply) {
+        Some(bound) => Ok(bound),
+        None => arithmetic(a, "mul", |x, y| Some(x * y), |x, y| Some(x.wrapping_mul(y))),
     }),
     row("div", "X, Y", "The quotient, of whole numbers rounded down; by 0 it is NULL.", ("-7 / 2", "-4"), |a| {
         arithmetic(a, "div", |x, y| (y != 0.0).then(|| x / y), floor_div)
@@ -164,17 +168,28 @@ fn zip<T: Copy, R: Item>((x, y): (&[T], &[T]), columns: &[Column], ty: Type, f: 
 }
 
 fn float_kernel(ty: Type, f: impl Fn(f64, f64) -> Option<f64> + Send + Sync + 'static) -> BoundRow {
+    // What is infinite already may stay so.
+    let fits = |x: f64, y: f64, result: f64| !result.is_infinite() | x.is_infinite() | y.is_infinite();
     let kernel = move |columns: &[Column]| {
         let (x, y) = (floats(&columns[0]), floats(&columns[1]));
-        Ok(zip((&x, &y), columns, ty, &f))
+        Ok(match ty {
+            Type::Float => zip((&x, &y), columns, ty, |x, y| f(x, y).filter(|&z| fits(x, y, z as f32 as f64))),
+            _ => zip((&x, &y), columns, ty, |x, y| f(x, y).filter(|&z| fits(x, y, z))),
+        })
     };
     BoundRow { ty, kernel: Box::new(kernel) }
 }
 
 fn whole_kernel(ty: Type, f: impl Fn(i64, i64) -> Option<i64> + Send + Sync + 'static) -> BoundRow {
+    let (low, high) = ty.range();
+    // The bits that the type's storage lacks.
+    let lacking = (high as u64).leading_zeros() - 1;
     let kernel = move |columns: &[Column]| {
         let (x, y) = (wholes(&columns[0]), wholes(&columns[1]));
-        Ok(zip((&x, &y), columns, ty, &f))
+        Ok(match ty.is_temporal() {
+            true => zip((&x, &y), columns, ty, |x, y| f(x, y).filter(|z| (low..=high).contains(z))),
+            false => zip((&x, &y), columns, ty, |x, y| Some((f(x, y)? << lacking) >> lacking).filter(|z| *z >= low)),
+        })
     };
     BoundRow { ty, kernel: Box::new(kernel) }
 }
@@ -199,14 +214,14 @@ fn decimals(args: &[Argument], f: fn(i128, i128) -> Option<i128>) -> Option<Boun
     let ty = args[0].ty;
     let kernel = move |columns: &[Column]| {
         let (x, y) = (columns[0].decimals(), columns[1].decimals());
-        Ok(zip((x, y), columns, ty, f))
+        Ok(zip((x, y), columns, ty, |x, y| f(x, y).filter(|&digits| ty.holds_digits(digits))))
     };
     (ty.is_decimal() && ty == args[1].ty).then(|| BoundRow { ty, kernel: Box::new(kernel) })
 }
 
 fn add(args: &[Argument]) -> Result<BoundRow> {
     let plain = |ty: Type| ty.is_integer() || matches!(ty, Type::Bool | Type::Void);
-    if let Some(bound) = decimals(args, i128::checked_add) {
+    if let Some(bound) = decimals(args, i128::checked_add).or_else(|| complex::arithmetic(args, complex::add)) {
         return Ok(bound);
     }
     match (args[0].ty, args[1].ty) {
@@ -225,7 +240,7 @@ fn add(args: &[Argument]) -> Result<BoundRow> {
 }
 
 fn sub(args: &[Argument]) -> Result<BoundRow> {
-    if let Some(bound) = decimals(args, i128::checked_sub) {
+    if let Some(bound) = decimals(args, i128::checked_sub).or_else(|| complex::arithmetic(args, complex::subtract)) {
         return Ok(bound);
     }
     match (args[0].ty, args[1].ty) {
@@ -248,6 +263,9 @@ fn floor_mod(x: i64, y: i64) -> Option<i64> {
 }
 
 fn ratio(args: &[Argument]) -> Result<BoundRow> {
+    if let Some(bound) = complex::arithmetic(args, complex::divide) {
+        return Ok(bound);
+    }
     common_number(args[0].ty, args[1].ty).ok_or_else(|| unfit("ratio", args))?;
     Ok(float_kernel(Type::Double, |x, y| (y != 0.0).then(|| x / y)))
 }
@@ -310,6 +328,7 @@ enum Ordered {
     Whole,
     Float,
     Text,
+    Bytes,
     Other,
 }
 
@@ -320,6 +339,10 @@ fn ordered(name: &str, args: &[Argument]) -> Result<(Ordered, Type)> {
         Some(ty) if ty.is_text() => Ok((Ordered::Text, ty)),
         Some(ty) if whole(ty) => Ok((Ordered::Whole, ty)),
         Some(ty) if ty.is_number() => Ok((Ordered::Float, Type::Double)),
+        Some(Type::Complex | Type::Point) if !matches!(name, "eq" | "ne") => {
+            Err(unfit(name, args).help("complex numbers and points have no order"))
+        }
+        Some(ty) if is_bytes(ty) => Ok((Ordered::Bytes, ty)),
         Some(ty) => Ok((Ordered::Other, ty)),
         // A time may be compared with a plain number of its units.
         None if whole(a) && whole(b) && !(a.is_temporal() && b.is_temporal()) => Ok((Ordered::Whole, Type::Void)),
@@ -383,6 +406,7 @@ fn compare(
                     compare_rows(&strings, |side, row| texts[side].value(row), str::cmp, test)
                 }
             },
+            Ordered::Bytes => compare_rows(columns, |side, row| columns[side].bytes_at(row), <[u8]>::cmp, test),
             Ordered::Other => BooleanBuffer::collect_bool(columns[0].len(), |row| {
                 test(order_scalars(&columns[0].get(row), &columns[1].get(row)))
             }),
@@ -516,6 +540,16 @@ fn is_in(args: &[Argument]) -> Result<BoundRow> {
             let found = |row: usize| set.contains(&(values[row] + 0.0).to_bits());
             let bits = |row: usize| if columns[0].is_null(row) { with_null } else { found(row) };
             Ok(Column::of_bools(BooleanBuffer::collect_bool(values.len(), bits), None))
+        }));
+    }
+    if is_bytes(ty) {
+        let valid = (0..set.len()).filter(|&row| !set.is_null(row));
+        let values: HashSet<Vec<u8>> = valid.map(|row| set.bytes_at(row).to_vec()).collect();
+        return Ok(bools(move |columns| {
+            let column = convert(&columns[0], ty)?;
+            let found =
+                |row: usize| if column.is_null(row) { with_null } else { values.contains(column.bytes_at(row)) };
+            Ok(Column::of_bools(BooleanBuffer::collect_bool(column.len(), found), None))
         }));
     }
     let set: HashSet<i64> = wholes(&set).iter().copied().collect();

@@ -19,7 +19,7 @@ pub(super) struct Order {
 enum Keys {
     Floats(ScalarBuffer<f64>),
     Wholes(ScalarBuffer<i64>),
-    /// Texts and decimals, read where they stand.
+    /// Texts, bytes and decimals, read where they stand.
     Column(Column),
     Scalars(Vec<Scalar>),
 }
@@ -35,8 +35,8 @@ impl Order {
             }
             // Codes have no order, texts do.
             Physical::Code => column.to_strings().map_or_else(scalars, Keys::Column),
-            Physical::I128 | Physical::Text => Keys::Column(column.clone()),
-            Physical::Bytes | Physical::Uuid | Physical::List => scalars(),
+            Physical::I128 | Physical::Text | Physical::Bytes | Physical::Bytes16 => Keys::Column(column.clone()),
+            Physical::List => scalars(),
         };
         let nulls = match &keys {
             Keys::Column(column) => column.validity().cloned(),
@@ -58,7 +58,8 @@ impl Order {
                 Keys::Floats(values) => values[a].order(&values[b]),
                 Keys::Wholes(values) => values[a].cmp(&values[b]),
                 Keys::Column(column) if column.ty().is_decimal() => column.decimals()[a].cmp(&column.decimals()[b]),
-                Keys::Column(column) => column.texts().value(a).cmp(column.texts().value(b)),
+                Keys::Column(column) if column.ty().is_text() => column.texts().value(a).cmp(column.texts().value(b)),
+                Keys::Column(column) => column.bytes_at(a).cmp(column.bytes_at(b)),
                 Keys::Scalars(values) => order_scalars(&values[a], &values[b]),
             },
             (a, b) => b.cmp(&a),

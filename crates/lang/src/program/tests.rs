@@ -424,7 +424,7 @@ fn print(value: &Value) -> String {
         data::Scalar::Bool(value) => value.to_string(),
         data::Scalar::Text(text) => text.to_string(),
         data::Scalar::List(column) => print(&Value::Vector((**column).clone())),
-        other => format!("{other:?}"),
+        other => Value::Scalar(ty, other.clone()).show(),
     };
     match value {
         Value::Scalar(ty, value) => scalar(*ty, value),

@@ -3,7 +3,7 @@
 use super::json;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array};
 use arrow::datatypes::UInt32Type;
-use data::{Column, Scalar, Type, push_iso};
+use data::{Column, Scalar, Type, push_bytes16, push_decimal, push_iso};
 use std::fmt::Write;
 
 /// The cells of one column of an answer. Texts stay where they are; everything else is read as values.
@@ -71,18 +71,13 @@ pub fn text(ty: Type, value: &Scalar, out: &mut String) {
             };
             out.push_str(digits.strip_suffix(".0").unwrap_or(digits));
         }
-        Scalar::Decimal(digits) => decimal(ty, *digits, out),
+        Scalar::Decimal(digits) => push_decimal(ty, *digits, out),
         Scalar::Text(text) => out.push_str(text),
         Scalar::Bytes(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => out.push_str(text),
             Err(_) => bytes.iter().for_each(|byte| write!(out, "{byte:02x}").expect(WRITES)),
         },
-        Scalar::Uuid(bytes) => {
-            for (place, byte) in bytes.iter().enumerate() {
-                let dash = if matches!(place, 4 | 6 | 8 | 10) { "-" } else { "" };
-                write!(out, "{dash}{byte:02x}").expect(WRITES);
-            }
-        }
+        Scalar::Bytes16(bytes) => push_bytes16(ty, bytes, out),
         Scalar::List(elements) => {
             out.push('[');
             for row in 0..elements.len() {
@@ -91,25 +86,15 @@ pub fn text(ty: Type, value: &Scalar, out: &mut String) {
                 }
                 match elements.get(row) {
                     // In quotes, so that a text with a comma is still one element.
-                    element @ (Scalar::Null | Scalar::Text(_)) => json::scalar(elements.ty(), &element, out),
+                    element @ (Scalar::Null | Scalar::Text(_) | Scalar::Bytes16(_)) => {
+                        json::scalar(elements.ty(), &element, out)
+                    }
                     element => text(elements.ty(), &element, out),
                 }
             }
             out.push(']');
         }
     }
-}
-
-fn decimal(ty: Type, digits: i128, out: &mut String) {
-    let scale = match ty {
-        Type::Decimal32(scale) | Type::Decimal64(scale) | Type::Decimal128(scale) => scale as usize,
-        _ => 0,
-    };
-    let sign = if digits < 0 { "-" } else { "" };
-    let text = format!("{:0>width$}", digits.unsigned_abs(), width = scale + 1);
-    let (whole, part) = text.split_at(text.len() - scale);
-    let point = if part.is_empty() { "" } else { "." };
-    out.extend([sign, whole, point, part]);
 }
 
 #[cfg(test)]
@@ -136,13 +121,18 @@ mod tests {
         assert_eq!(shown(Type::Decimal64(2), Scalar::Decimal(-5)), "-0.05");
         assert_eq!(shown(Type::Decimal32(0), Scalar::Decimal(17)), "17");
         assert_eq!(shown(Type::Month, Scalar::Int(2024 * 12)), "2024-01");
-        assert_eq!(shown(Type::Uuid, Scalar::Uuid([0x12; 16])), "12121212-1212-1212-1212-121212121212");
+        assert_eq!(shown(Type::Datehour, Scalar::Int(473_385)), "2024-01-02T09:00:00");
+        assert_eq!(shown(Type::Int128, Scalar::Bytes16([0x12; 16])), "12".repeat(16));
+        assert_eq!(shown(Type::Complex, Scalar::Bytes16(data::bytes_of_pair(1.0, -2.5))), "1-2.5i");
+        assert_eq!(shown(Type::Uuid, Scalar::Bytes16([0x12; 16])), "12121212-1212-1212-1212-121212121212");
     }
 
     #[test]
     fn an_array_shows_its_null_elements_and_quotes_texts() {
         let numbers = Column::of_scalars(Type::Int, &[Scalar::Int(1), Scalar::Null]);
         assert_eq!(shown(Type::Array(&Type::Int), Scalar::List(numbers.into())), "[1,null]");
+        let points = Column::of_scalars(Type::Point, &[Scalar::Bytes16(data::bytes_of_pair(1.0, 2.0))]);
+        assert_eq!(shown(Type::Array(&Type::Point), Scalar::List(points.into())), "[\"(1, 2)\"]");
         let texts = Column::of_texts([Some("a,b")]);
         assert_eq!(shown(Type::Array(&Type::String), Scalar::List(texts.into())), "[\"a,b\"]");
     }

@@ -6,14 +6,14 @@
 //! column   := nulls 1 byte: 0 or 1   [validity: a bit a row, lowest first, 1 = valid]   values
 //! values   := BOOL                         a bit a row
 //!             numbers, times, symbol codes little-endian, as wide as the type is stored
-//!             UUID                         16 bytes a row
+//!             UUID and its like            16 bytes a row
 //!             STRING, BLOB                 a length of 4 bytes a row, then all bytes
 //!             array vectors                a length of 4 bytes a row, then one column of all elements
 //! ```
 
 use crate::codec::{Decoder, Encoder, Wrong};
 use data::arrow::array::cast::AsArray;
-use data::arrow::array::{Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, StringArray};
+use data::arrow::array::{ArrayRef, BinaryArray, FixedSizeBinaryArray, StringArray};
 use data::arrow::buffer::{
     ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer, ToByteSlice,
 };
@@ -65,10 +65,8 @@ fn encode_column(column: &Column, to: &mut Encoder) {
             let blobs = array.as_binary::<i32>();
             encode_ranges(blobs.value_offsets(), blobs.value_data(), to);
         }
-        Physical::Uuid => {
-            let array = column.to_arrow();
-            let uuids = array.as_fixed_size_binary();
-            (0..uuids.len()).for_each(|row| bytes.extend_from_slice(uuids.value(row)));
+        Physical::Bytes16 => {
+            bytes.extend_from_slice(column.bytes16s().as_flattened());
         }
         Physical::List => {
             let offsets = column.list_offsets();
@@ -160,10 +158,10 @@ fn decode_column(from: &mut Decoder<'_>, ty: Type, rows: usize, dictionary: &Arc
             let blobs = BinaryArray::try_new(offsets, values, nulls).map_err(|_| "lengths do not fit")?;
             of_array(ty, Arc::new(blobs))?
         }
-        Physical::Uuid => {
+        Physical::Bytes16 => {
             let values = Buffer::from(from.take(rows.checked_mul(16).ok_or("record ends early")?)?);
-            let uuids = FixedSizeBinaryArray::try_new(16, values, nulls).map_err(|_| "lengths do not fit")?;
-            of_array(ty, Arc::new(uuids))?
+            let values = FixedSizeBinaryArray::try_new(16, values, nulls).map_err(|_| "lengths do not fit")?;
+            of_array(ty, Arc::new(values))?
         }
         Physical::List => {
             let element = ty.element().expect("an array vector");
@@ -237,7 +235,7 @@ mod tests {
             Physical::I128 => Scalar::Decimal(row as i128 - 5),
             Physical::Code | Physical::Text => Scalar::from(format!("text {row}").as_str()),
             Physical::Bytes => Scalar::Bytes(vec![row as u8; row].into()),
-            Physical::Uuid => Scalar::Uuid([row as u8; 16]),
+            Physical::Bytes16 => Scalar::Bytes16([row as u8; 16]),
             Physical::List => {
                 let element = ty.element().unwrap();
                 let values: Vec<Scalar> = (0..row % 4).map(|row| value(element, row)).collect();

@@ -226,10 +226,10 @@ fn wide_parts(column: &Column) -> Vec<Key> {
         Physical::I128 => {
             column.decimals().iter().enumerate().map(|(row, &digits)| valid(row, digits as Key)).collect()
         }
-        Physical::Bytes | Physical::Uuid => (0..column.len())
+        Physical::Bytes | Physical::Bytes16 => (0..column.len())
             .map(|row| match column.get(row) {
                 data::Scalar::Bytes(bytes) => xxh3_128(&bytes),
-                data::Scalar::Uuid(bytes) => Key::from_le_bytes(bytes),
+                data::Scalar::Bytes16(bytes) => Key::from_le_bytes(bytes),
                 _ => NULL,
             })
             .collect(),

@@ -138,7 +138,7 @@ pub(super) fn sample(ty: Type) -> Scalar {
         Physical::I128 => Scalar::Decimal(1),
         Physical::Code | Physical::Text => Scalar::Text("a".into()),
         Physical::Bytes => Scalar::Bytes(vec![0; 16].into()),
-        Physical::Uuid => Scalar::Uuid([0; 16]),
+        Physical::Bytes16 => Scalar::Bytes16([0; 16]),
         Physical::List => {
             let element = ty.element().expect("lists are an array vector");
             Scalar::List(Arc::new(Column::repeat(element, &sample(element), 1)))

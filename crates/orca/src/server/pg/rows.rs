@@ -1,7 +1,7 @@
 //! Rows as clients read them, text or binary, written from Arrow columns straight into frames.
 
 use super::frames::put_text;
-use arrow::array::{Array, AsArray, RecordBatch, StringArray, UInt32Array};
+use arrow::array::{Array, AsArray, RecordBatch, StringArray, StringBuilder, UInt32Array};
 use arrow::buffer::{NullBuffer, ScalarBuffer};
 use arrow::datatypes::UInt32Type;
 use bytes::{BufMut, BytesMut};
@@ -130,10 +130,21 @@ impl CellsOf {
             Type::Second => moments(Moment::Time, &|seconds| seconds * 1_000_000),
             Type::Time => moments(Moment::Time, &|ms| ms * 1_000),
             Type::Nanotime => moments(Moment::Time, &|ns| ns.div_euclid(1_000)),
+            Type::Datehour => moments(Moment::Timestamp, &|hours| hours * 3_600_000_000),
             Type::Datetime => moments(Moment::Timestamp, &|seconds| seconds.saturating_mul(1_000_000)),
             Type::Timestamp => moments(Moment::Timestamp, &|ms| ms.saturating_mul(1_000)),
             Type::Nanotimestamp => moments(Moment::Timestamp, &|ns| ns.div_euclid(1_000)),
             Type::String => CellsOf::Texts(column.texts().clone()),
+            ty @ (Type::Ipaddr | Type::Int128 | Type::Complex | Type::Point) => {
+                let mut texts = StringBuilder::new();
+                for (row, value) in column.bytes16s().iter().enumerate() {
+                    match column.is_null(row) {
+                        true => texts.append_null(),
+                        false => texts.append_value(data::format_bytes16(ty, value)),
+                    }
+                }
+                CellsOf::Texts(texts.finish())
+            }
             Type::Array(_) => {
                 let elements = CellsOf::of_column(column.list_elements());
                 CellsOf::Lists(column, Box::new(elements))
@@ -210,12 +221,7 @@ impl CellsOf {
                         out.put_slice(b"\\x");
                         bytes.iter().for_each(|byte| write!(out, "{byte:02x}").expect(WRITES));
                     }
-                    data::Scalar::Uuid(bytes) => {
-                        for (place, byte) in bytes.iter().enumerate() {
-                            let dash = if matches!(place, 4 | 6 | 8 | 10) { "-" } else { "" };
-                            write!(out, "{dash}{byte:02x}").expect(WRITES);
-                        }
-                    }
+                    data::Scalar::Bytes16(bytes) => data::push_bytes16(column.ty(), &bytes, out),
                     _ => {}
                 },
             },
@@ -253,7 +259,7 @@ impl CellsOf {
                 Physical::I128 => put_numeric(column.decimals()[row], scale(column.ty()), out),
                 _ => match column.get(row) {
                     data::Scalar::Bytes(bytes) => out.put_slice(&bytes),
-                    data::Scalar::Uuid(bytes) => out.put_slice(&bytes),
+                    data::Scalar::Bytes16(bytes) => out.put_slice(&bytes),
                     _ => {}
                 },
             },
@@ -424,6 +430,11 @@ mod tests {
         assert_eq!(text(Type::Minute, Scalar::Int(570)), "09:30:00");
         assert_eq!(text(Type::Decimal64(2), Scalar::Decimal(-5)), "-0.05");
         assert_eq!(text(Type::Blob, Scalar::Bytes(vec![1, 255].into())), "\\x01ff");
+        assert_eq!(text(Type::Datehour, Scalar::Int(473_385)), "2024-01-02 09:00:00");
+        let point = Scalar::Bytes16(data::bytes_of_pair(1.0, 2.0));
+        assert_eq!(text(Type::Point, point.clone()), "(1, 2)");
+        let points = Column::of_scalars(Type::Point, &[point, Scalar::Null]);
+        assert_eq!(text(Type::Array(&Type::Point), Scalar::List(points.into())), "{\"(1, 2)\",NULL}");
         let list = Column::of_texts([Some("a\"b"), None]);
         assert_eq!(text(Type::Array(&Type::String), Scalar::List(list.into())), "{\"a\\\"b\",NULL}");
     }

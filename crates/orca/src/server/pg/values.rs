@@ -129,10 +129,10 @@ pub(super) fn push_text(cells: &mut Cells, ty: Type, text: &[u8]) -> Result<(), 
             let days = data::parse_temporal(Type::Date, text).map_err(|_| Refused::Value)?;
             cells.push_scalar(&month_of(days).ok_or(Refused::Value)?)
         }
-        Type::Date | Type::Datetime | Type::Timestamp | Type::Nanotimestamp if text.ends_with(b" BC") => {
+        ty if ty.is_dated() && text.ends_with(b" BC") => {
             cells.push_scalar(&before_christ(ty, text).ok_or(Refused::Value)?)
         }
-        Type::Datetime | Type::Timestamp | Type::Nanotimestamp => match zone_of(text) {
+        Type::Datehour | Type::Datetime | Type::Timestamp | Type::Nanotimestamp => match zone_of(text) {
             Some((moment, shift_s)) => push_shifted(cells, ty, moment, shift_s),
             None => cells.push(text),
         },
@@ -154,9 +154,12 @@ fn zone_of(text: &[u8]) -> Option<(&[u8], i64)> {
 
 fn push_shifted(cells: &mut Cells, ty: Type, moment: &[u8], shift_s: i64) -> Result<(), Refused> {
     let text = std::str::from_utf8(moment).map_err(|_| Refused::Value)?;
-    let value = data::parse_temporal(ty, text).map_err(|_| Refused::Value)?;
-    let per_second = ty.units_per_day().expect("moments have days") / 86_400;
-    cells.push_scalar(&Scalar::Int(value.checked_sub(shift_s * per_second).ok_or(Refused::Value)?))
+    // Zones are finer than hours.
+    let (fine, units) = if ty == Type::Datehour { (Type::Datetime, 3_600) } else { (ty, 1) };
+    let value = data::parse_temporal(fine, text).map_err(|_| Refused::Value)?;
+    let per_second = fine.units_per_day().expect("moments have days") / 86_400;
+    let value = value.checked_sub(shift_s * per_second).ok_or(Refused::Value)?;
+    cells.push_scalar(&Scalar::Int(value.div_euclid(units)))
 }
 
 /// What a text like `0044-03-15 BC` means: the year 1 BC is the year 0.
@@ -242,7 +245,8 @@ pub(super) fn from_binary(ty: Type, value: Bytes) -> Option<Scalar> {
         }),
         Type::Symbol | Type::String | Type::Void => Scalar::Text(std::str::from_utf8(&value).ok()?.into()),
         Type::Blob => Scalar::Bytes(value.as_ref().into()),
-        Type::Uuid => Scalar::Uuid(value.as_ref().try_into().ok()?),
+        Type::Uuid => Scalar::Bytes16(value.as_ref().try_into().ok()?),
+        Type::Ipaddr | Type::Int128 | Type::Complex | Type::Point => from_text(ty, std::str::from_utf8(&value).ok()?)?,
         Type::Decimal32(_) | Type::Decimal64(_) | Type::Decimal128(_) => from_text(ty, &numeric_text(value)?)?,
         Type::Date | Type::Month => {
             let days = i32::from_be_bytes(value.as_ref().try_into().ok()?) as i64 + EPOCH_DAYS;
@@ -252,7 +256,7 @@ pub(super) fn from_binary(ty: Type, value: Bytes) -> Option<Scalar> {
             let us = i64::from_be_bytes(value.as_ref().try_into().ok()?);
             of_us(ty, us)?
         }
-        Type::Datetime | Type::Timestamp | Type::Nanotimestamp => {
+        Type::Datehour | Type::Datetime | Type::Timestamp | Type::Nanotimestamp => {
             let us = i64::from_be_bytes(value.as_ref().try_into().ok()?);
             of_us(ty, us.checked_add(EPOCH_US)?)?
         }
@@ -282,6 +286,7 @@ fn of_us(ty: Type, us: i64) -> Option<Scalar> {
     Some(Scalar::Int(match ty {
         Type::Minute => us.div_euclid(60_000_000),
         Type::Second | Type::Datetime => us.div_euclid(1_000_000),
+        Type::Datehour => us.div_euclid(3_600_000_000),
         Type::Time | Type::Timestamp => us.div_euclid(1_000),
         _ => us.checked_mul(1_000)?,
     }))
@@ -355,7 +360,12 @@ mod tests {
             (Type::Nanotimestamp, Scalar::Int(1_704_187_800_120_003_000)),
             (Type::Symbol, Scalar::Text("ä\\\"".into())),
             (Type::Blob, Scalar::Bytes(vec![0, 92, 255].into())),
-            (Type::Uuid, Scalar::Uuid([7; 16])),
+            (Type::Uuid, Scalar::Bytes16([7; 16])),
+            (Type::Ipaddr, Scalar::Bytes16([7; 16])),
+            (Type::Int128, Scalar::Bytes16([7; 16])),
+            (Type::Complex, Scalar::Bytes16(data::bytes_of_pair(1.0, -2.5))),
+            (Type::Point, Scalar::Bytes16(data::bytes_of_pair(1.0, -2.5))),
+            (Type::Datehour, Scalar::Int(473_385)),
             (Type::Decimal64(3), Scalar::Decimal(-1_234_500)),
             (Type::Decimal128(10), Scalar::Decimal(12)),
             (Type::Array(&Type::Int), list(&[Scalar::Int(1), Scalar::Null])),
@@ -386,6 +396,8 @@ mod tests {
         assert_eq!(at("2024-01-02T09:30:00.5-05:30"), Some(1_704_207_600_500));
         assert_eq!(at("2024-01-02 09:30:00"), Some(1_704_187_800_000));
         assert_eq!(at("2024-01-02"), Some(1_704_153_600_000));
+        let hour = |text: &str| from_text(Type::Datehour, text).and_then(|value| value.as_i64());
+        assert_eq!(hour("2024-01-02 09:15:00+05:30"), Some(473_379));
         assert_eq!(at(""), None);
     }
 
