@@ -158,6 +158,7 @@ impl Interpreter<'_> {
             }
             Value::Vector(column) => column.len(),
             Value::Tuple(values) => values.len(),
+            Value::Matrix(matrix) => matrix.columns().len(),
             Value::Dict(dict) => dict.lock().entries.len(),
             Value::Table(table) => table.batch().rows(),
             Value::Scalar(..) => 1,
