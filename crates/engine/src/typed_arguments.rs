@@ -15,6 +15,7 @@ pub(crate) fn kind_of(value: &Value) -> String {
         Value::Duration(..) => "DURATION".into(),
         Value::Vector(column) => format!("vector of {}", column.ty()),
         Value::Tuple(_) => "tuple".into(),
+        Value::Matrix(_) => "matrix".into(),
         Value::Pair(..) => "pair".into(),
         Value::Dict(_) => "dictionary".into(),
         Value::Table(_) => "table".into(),

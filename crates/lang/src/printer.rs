@@ -3,6 +3,7 @@
 //! Graphs are stored and metrics are shown in this form, so one tree always gives one text.
 
 use crate::lexer::null_suffix;
+use crate::matrix::Matrix;
 use crate::parser::{level, level_of};
 use crate::tree::{Arg, Binary, Expr, ExprKind, FunctionDef, MetaItem, Select, Unary};
 use crate::value::{Callee, Code, Dict, UserFunction, Value};
@@ -37,6 +38,7 @@ impl Display for Value {
             Value::Duration(count, unit) => write!(f, "{count}{unit}"),
             Value::Vector(column) => write_vector(f, column),
             Value::Tuple(values) => write_tuple(f, values),
+            Value::Matrix(matrix) => write_matrix(f, matrix),
             Value::Pair(a, b) => write!(f, "{a} : {b}"),
             Value::Dict(dict) => write_dict(f, &dict.lock()),
             Value::Table(table) => write_table(f, &table.batch()),
@@ -297,6 +299,32 @@ fn write_string(f: &mut Formatter, text: &str) -> fmt::Result {
         }
     }
     f.write_char('"')
+}
+
+/// A call that makes the matrix, within one that labels it.
+fn write_matrix(f: &mut Formatter, matrix: &Matrix) -> fmt::Result {
+    let labels = [matrix.row_labels(), matrix.column_labels()];
+    let labelled = labels.iter().any(Option::is_some);
+    f.write_str(if labelled { "rename!(matrix(" } else { "matrix(" })?;
+    if matrix.columns().is_empty() {
+        write!(f, "{}, {}, 0", matrix.ty(), matrix.rows())?;
+    }
+    for (place, column) in matrix.columns().iter().enumerate() {
+        f.write_str(if place == 0 { "" } else { ", " })?;
+        write_vector(f, column)?;
+    }
+    f.write_str(")")?;
+    if labelled {
+        for labels in labels {
+            f.write_str(", ")?;
+            match labels {
+                Some(labels) => write_vector(f, labels)?,
+                None => f.write_str("NULL")?,
+            }
+        }
+        f.write_str(")")?;
+    }
+    Ok(())
 }
 
 fn scalar_is_cast(ty: Type, scalar: &Scalar) -> bool {

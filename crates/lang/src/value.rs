@@ -1,6 +1,7 @@
 //! The values of the script language.
 
 use crate::diagnostic::{Diagnostic, Source, Span};
+use crate::matrix::Matrix;
 use crate::tree::{Expr, FunctionDef};
 use data::{Batch, Column, Scalar, Schema, Type, stable_hash};
 use parking_lot::Mutex;
@@ -20,6 +21,8 @@ pub enum Value {
     Vector(Column),
     /// A tuple: values of any kind.
     Tuple(Vec<Value>),
+    /// A matrix.
+    Matrix(Arc<Matrix>),
     /// `a:b`.
     Pair(Box<Value>, Box<Value>),
     /// A dictionary; shared, as all containers that can be changed in place.
@@ -57,6 +60,7 @@ impl Value {
             Value::Vector(column) => column_bytes(column),
             Value::Tuple(values) => values.iter().map(Value::bytes).sum(),
             Value::Pair(a, b) => a.bytes() + b.bytes(),
+            Value::Matrix(matrix) => matrix.bytes(),
             // A dictionary may hold itself, so its values are counted where they are made.
             Value::Dict(dict) => dict.lock().entries.len() * 2 * EACH,
             Value::Table(table) => table.batch().columns().iter().map(column_bytes).sum(),
@@ -180,6 +184,8 @@ impl Value {
             Value::Vector(column) if column.ty() == Type::String => "STRING VECTOR".to_string(),
             Value::Vector(column) => format!("FAST {} VECTOR", column.ty()),
             Value::Tuple(_) => "ANY VECTOR".to_string(),
+            Value::Matrix(matrix) if matrix.ty() == Type::String => "STRING MATRIX".to_string(),
+            Value::Matrix(matrix) => format!("FAST {} MATRIX", matrix.ty()),
             Value::Pair(a, _) => format!("{} PAIR", a.kind()),
             Value::Dict(dict) => {
                 let dict = dict.lock();

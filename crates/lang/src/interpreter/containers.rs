@@ -12,13 +12,20 @@ use std::time::Duration;
 
 pub(crate) static FUNCTIONS: &[Function] = &[
     script("size", "X", "How many elements; of a table, rows.", ("size(1 2 3)", "3"), |_, args| {
-        Ok(Value::int(length(wanted(args, 0, "X")?).unwrap_or(1) as i32))
+        Ok(Value::int(match wanted(args, 0, "X")? {
+            Value::Matrix(matrix) => matrix.rows() * matrix.columns().len(),
+            value => length(value).unwrap_or(1),
+        } as i32))
     }),
     script("rows", "X", "How many rows.", ("rows(table(1 2 as a))", "2"), |_, args| {
-        Ok(Value::int(length(wanted(args, 0, "X")?).unwrap_or(1) as i32))
+        Ok(Value::int(match wanted(args, 0, "X")? {
+            Value::Matrix(matrix) => matrix.rows(),
+            value => length(value).unwrap_or(1),
+        } as i32))
     }),
     script("cols", "X", "How many columns.", ("cols(table(1 2 as a))", "1"), |_, args| match wanted(args, 0, "X")? {
         Value::Table(table) => Ok(Value::int(table.batch().schema().len() as i32)),
+        Value::Matrix(matrix) => Ok(Value::int(matrix.columns().len() as i32)),
         _ => Ok(Value::int(1)),
     }),
     script("typestr", "X", "What a value is, in words.", ("typestr(5)", "INT"), |_, args| {
@@ -106,12 +113,9 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     script(
         "columnNames",
         "table",
-        "The names of the columns.",
+        "The names of the columns; of a matrix, their labels.",
         ("columnNames(table(1 as a, 2 as b))", "[\"a\",\"b\"]"),
-        |_, args| match wanted(args, 0, "table")? {
-            Value::Table(table) => Ok(names(&table.batch())),
-            other => Err(unfit("columnNames", other)),
-        },
+        |_, args| super::matrix::column_names("columnNames", wanted(args, 0, "table")?),
     ),
     script(
         "schema",
@@ -123,8 +127,8 @@ pub(crate) static FUNCTIONS: &[Function] = &[
             other => Err(unfit("schema", other)),
         },
     ),
-    script("at", "X, index", "The elements at these places.", ("at(5 6 7, 1)", "6"), |_, args| {
-        super::index::get(wanted(args, 0, "X")?, &[Some(wanted(args, 1, "index")?.clone())])
+    script("at", "X, index", "The elements at these places.", ("at(5 6 7, 1)", "6"), |host, args| {
+        super::index::get(host, wanted(args, 0, "X")?, &[Some(wanted(args, 1, "index")?.clone())])
     }),
     script("copy", "X", "A copy that shares nothing.", ("copy(1 2)", "[1,2]"), |_, args| {
         Ok(match wanted(args, 0, "X")? {
@@ -178,7 +182,7 @@ fn sleep(host: &mut dyn Host, args: &Args) -> Result<Value> {
 pub(crate) const ELEMENTS_MAX: usize = 10_000_000;
 
 /// A size that a script asks for.
-fn size_of(value: &Value) -> Result<usize> {
+pub(super) fn size_of(value: &Value) -> Result<usize> {
     let size = value.as_i64().and_then(|size| usize::try_from(size).ok()).filter(|&size| size <= ELEMENTS_MAX);
     size.ok_or_else(|| Diagnostic::new(format!("size is out of range: size=`{value}`, limit=`{ELEMENTS_MAX}`")))
 }
@@ -199,7 +203,7 @@ pub(super) fn unfit(function: &str, value: &Value) -> Diagnostic {
     Diagnostic::new(format!("argument of a wrong kind: function=`{function}`, found=`{}`", value.kind()))
 }
 
-fn names(rows: &Batch) -> Value {
+pub(super) fn names(rows: &Batch) -> Value {
     Value::texts(rows.schema().fields().iter().map(|field| &*field.name))
 }
 
@@ -220,12 +224,13 @@ pub(crate) fn cast(host: &mut dyn Host, column: &Column, ty: Type) -> Result<Col
     }
 }
 
-/// A value as a column: a scalar `rows` times, a vector as it is, a tuple of vectors as an array vector. A tuple of
-/// other values, for which there is no column type, becomes their texts, which parse back to them.
+/// A value as a column: a scalar `rows` times, a vector as it is, a matrix cell by cell, a tuple of vectors as an array
+/// vector. A tuple of other values, for which there is no column type, becomes their texts, which parse back to them.
 pub(super) fn column_of(value: &Value, rows: Option<usize>) -> Result<Column> {
     let column = match value {
         Value::Scalar(ty, scalar) => return Ok(Column::repeat(*ty, scalar, rows.unwrap_or(1))),
         Value::Vector(column) => column.clone(),
+        Value::Matrix(matrix) => matrix.elements()?,
         Value::Tuple(values) if values.is_empty() => Column::nulls(Type::Void, 0),
         Value::Tuple(values) => {
             match values.iter().all(|value| matches!(value, Value::Vector(_) | Value::Scalar(..))) {
@@ -285,6 +290,11 @@ pub(super) fn table(args: &Args) -> Result<Value> {
     match &columns[..] {
         [(_, Value::Pair(_, size)), (_, names), (_, types)] => empty_table(names, types, size_of(size)?),
         [(_, Value::Table(table))] => Ok(Value::Table(Table::new(table.batch()))),
+        [(_, Value::Matrix(matrix))] => {
+            let columns: Vec<Value> = matrix.columns().iter().cloned().map(Value::Vector).collect();
+            let label = |place: usize| Some(Value::of_row(matrix.column_labels()?, place).show().into());
+            table_of(columns.iter().enumerate().map(|(place, column)| (label(place), column)).collect())
+        }
         [(_, Value::Dict(dict))] => {
             let dict = dict.lock();
             table_of(dict.entries.iter().map(|(key, value)| (key.as_text().map(Arc::from), value)).collect())
@@ -396,7 +406,10 @@ fn distinct(value: &Value) -> Result<Value> {
 fn take(host: &mut dyn Host, args: &Args) -> Result<Value> {
     let (value, count) = (wanted(args, 0, "X")?, wanted(args, 1, "n")?);
     let count = count.as_i64().ok_or_else(|| Diagnostic::new("a whole number is wanted: parameter=`n`"))?;
-    let size = length(value).unwrap_or(1) as i64;
+    let size = match value {
+        Value::Matrix(matrix) => matrix.rows(),
+        value => length(value).unwrap_or(1),
+    } as i64;
     if count.unsigned_abs() > ELEMENTS_MAX as u64 {
         return Err(Diagnostic::new(format!("too many elements: n=`{count}`, limit=`{ELEMENTS_MAX}`")));
     }
@@ -413,11 +426,12 @@ fn take(host: &mut dyn Host, args: &Args) -> Result<Value> {
         Value::Vector(column) => Ok(Value::Vector(column.take(&rows))),
         Value::Tuple(values) => Ok(Value::Tuple(rows.iter().map(|&row| values[row as usize].clone()).collect())),
         Value::Table(table) => Ok(Value::Table(Table::new(table.batch().take(&rows)))),
+        Value::Matrix(matrix) => Ok(Value::Matrix(Arc::new(matrix.take_rows(&rows)))),
         other => Err(unfit("take", other)),
     }
 }
 
-/// Both values in a row.
+/// Both values in a row; of matrices, their columns.
 pub(super) fn join(left: &Value, right: &Value) -> Result<Value> {
     if let (Value::Tuple(values), right) = (left, right) {
         let mut values = values.clone();
@@ -426,6 +440,9 @@ pub(super) fn join(left: &Value, right: &Value) -> Result<Value> {
             one => values.push(one.clone()),
         }
         return Ok(Value::Tuple(values));
+    }
+    if matches!((left, right), (Value::Matrix(_), _) | (_, Value::Matrix(_))) {
+        return super::matrix::joined(left, right);
     }
     if let (Value::Table(left), Value::Table(right)) = (left, right) {
         let (left, right) = (left.batch(), right.batch());
@@ -460,7 +477,7 @@ fn append(host: &mut dyn Host, args: &Args) -> Result<Value> {
             let new = cast(host, &column_of(new, None)?, column.ty())?;
             Ok(Value::Vector(Column::concat(&[column, &new])?))
         }
-        Value::Vector(_) | Value::Tuple(_) => join(object, new),
+        Value::Vector(_) | Value::Tuple(_) | Value::Matrix(_) => join(object, new),
         other => Err(unfit("append!", other)),
     }
 }
@@ -478,6 +495,7 @@ pub(super) fn append_rows(host: &mut dyn Host, table: &Table, values: &[Value]) 
     let rows = table.batch();
     let new: Vec<Value> = match values {
         [Value::Table(new)] => new.batch().columns().iter().cloned().map(Value::Vector).collect(),
+        [Value::Matrix(new)] => new.columns().iter().cloned().map(Value::Vector).collect(),
         [Value::Tuple(columns)] if rows.schema().len() > 1 || columns.len() == 1 => columns.clone(),
         [Value::Dict(dict)] => {
             let dict = dict.lock();

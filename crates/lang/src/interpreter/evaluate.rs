@@ -158,7 +158,7 @@ impl Interpreter<'_> {
             }
             // `1..6$2:3`: the elements as so many rows and columns.
             (Binary::Cast, _, Value::Pair(rows, columns)) => {
-                return super::parts::shaped(&left, rows, columns).map_err(|error| error.or_at(span));
+                return super::matrix::shaped(&left, rows, columns).map_err(|error| error.or_at(span));
             }
             _ => {}
         }
@@ -287,7 +287,7 @@ impl Interpreter<'_> {
                 for index in indexes {
                     places.push(index.as_ref().map(|index| self.eval(index)).transpose()?);
                 }
-                super::index::get(&value, &places)
+                super::index::get(self, &value, &places)
             }
             _ => unreachable!("only links are in a chain"),
         }
@@ -296,7 +296,7 @@ impl Interpreter<'_> {
     /// `value.name`, not called.
     fn member(&mut self, value: &Value, name: &Arc<str>) -> Result<Value> {
         match value {
-            Value::Table(_) | Value::Dict(_) => super::index::get(value, &[Some(Value::text(name))]),
+            Value::Table(_) | Value::Dict(_) => super::index::get(self, value, &[Some(Value::text(name))]),
             Value::Object(object) => match self.host.method(object, name, &Args::default()) {
                 Some(result) => result,
                 None => Err(Diagnostic::new(format!("no such member: object=`{}`, name=`{name}`", object.class()))),

@@ -1,4 +1,4 @@
-//! Groups of rows: what each gives as one row, spans of time without rows, and keys spread into columns.
+//! Groups of rows: what each gives as one row, and spans of time without rows.
 
 use super::Interpreter;
 use super::containers::{array_vector, cast, column_of, typed};
@@ -8,7 +8,7 @@ use crate::function::Result;
 use crate::library::common_type;
 use crate::printer::column_name;
 use crate::tree::{Arg, Expr, ExprKind, MetaItem, Select, SortKey};
-use crate::value::{Code, Value};
+use crate::value::{Code, Host, Value};
 use data::{Batch, Column, Field, Scalar, Schema, Type};
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ enum Fill {
 }
 
 /// Columns with their names.
-type Named = Vec<(Arc<str>, Column)>;
+pub(super) type Named = Vec<(Arc<str>, Column)>;
 
 /// A row that comes out of filling.
 struct Place {
@@ -84,7 +84,7 @@ impl Interpreter<'_> {
     }
 
     /// What each group gives, as columns, and the first row of each group that is kept.
-    fn of_groups(
+    pub(super) fn of_groups(
         &mut self,
         select: &Select,
         items: Option<&[MetaItem]>,
@@ -122,7 +122,7 @@ impl Interpreter<'_> {
         }
         let kept = firsts.len();
         let columns = names.into_iter().zip(cells).map(|(name, cells)| {
-            let column = self.cells(cells).map_err(|error| {
+            let column = super::grouped::cells(self, cells).map_err(|error| {
                 Diagnostic::new(format!("{}: column=`{name}`", error.message))
                     .help("a group gives one value, or a vector that becomes an array")
             })?;
@@ -130,31 +130,6 @@ impl Interpreter<'_> {
         });
         let columns = columns.collect::<Result<_>>()?;
         Ok((firsts, columns))
-    }
-
-    /// One value for each group as a column; if any is a vector, all are cells of an array vector.
-    fn cells(&mut self, cells: Vec<Value>) -> Result<Column> {
-        if cells.iter().any(|cell| matches!(cell, Value::Vector(_))) {
-            return array_vector(&cells);
-        }
-        let mut ty = Type::Void;
-        for cell in &cells {
-            let Value::Scalar(own, _) = cell else { return column_of(&Value::Tuple(cells), None) };
-            ty = common_type(ty, *own)
-                .ok_or_else(|| Diagnostic::new(format!("values of different types: types=`{ty}, {own}`")))?;
-        }
-        if ty == Type::Void {
-            return Ok(typed(Column::nulls(ty, cells.len())));
-        }
-        let mut parts = vec![];
-        for run in cells.chunk_by(|a, b| matches!((a, b), (Value::Scalar(a, _), Value::Scalar(b, _)) if a == b)) {
-            let own = run.iter().find_map(|cell| if let Value::Scalar(ty, _) = cell { Some(*ty) } else { None });
-            let scalars =
-                run.iter().filter_map(|cell| if let Value::Scalar(_, value) = cell { Some(value) } else { None });
-            let part = Column::of_scalars(own.unwrap_or(ty), scalars);
-            parts.push(cast(self, &part, ty)?);
-        }
-        Ok(Column::concat(&parts.iter().collect::<Vec<_>>())?)
     }
 
     /// The keys with `bar` for `interval`, and what that is.
@@ -288,73 +263,6 @@ impl Interpreter<'_> {
         Ok(filled.take(&places))
     }
 
-    /// `pivot by`: a row for each value of the keys but the last, a column for each value of the last.
-    pub(super) fn pivoted(&mut self, select: &Select, rows: &Batch) -> Result<Batch> {
-        let keys = self.key_columns(&select.pivot, select, rows)?;
-        let [row_keys @ .., (_, spread)] = &keys[..] else {
-            return Err(Diagnostic::new("`pivot by` needs a key for rows and one for columns"));
-        };
-        if row_keys.is_empty() {
-            let span = select.pivot[0].expr.span;
-            return Err(Diagnostic::at(span, "`pivot by` needs a key for rows and one for columns"));
-        }
-        let row_columns: Vec<Column> = row_keys.iter().map(|(_, column)| column.clone()).collect();
-        let by_row = in_order(&row_columns, rows.rows());
-        let by_column = in_order(std::slice::from_ref(spread), rows.rows());
-        let groups = in_order(&keys.iter().map(|(_, column)| column.clone()).collect::<Vec<_>>(), rows.rows());
-        // A group's place among rows and columns.
-        let places_of = |groups: &[Vec<u32>]| {
-            let mut places = vec![0; rows.rows()];
-            for (place, group) in groups.iter().enumerate() {
-                group.iter().for_each(|&row| places[row as usize] = place);
-            }
-            places
-        };
-        let (row_place, column_place) = (places_of(&by_row), places_of(&by_column));
-        let values = match select.items.is_empty() {
-            true => return Err(Diagnostic::at(select.from.span, "`pivot by` needs a value: `select *` has several")),
-            false => {
-                let all = self.over(rows, &select.from, |this| this.item_values(&select.items, rows));
-                let one_each = |value: &Value| matches!(value, Value::Vector(column) if column.len() == rows.rows());
-                match all {
-                    // Values of rows: the last one of each group counts.
-                    Ok(all) if all.iter().all(|(_, value)| one_each(value)) => all
-                        .into_iter()
-                        .map(|(name, value)| {
-                            let lasts: Vec<u32> = groups.iter().map(|group| group[group.len() - 1]).collect();
-                            Ok((name, column_of(&value, None)?.take(&lasts)))
-                        })
-                        .collect::<Result<Vec<_>>>()?,
-                    _ => self.of_groups(select, Some(&select.items), rows, &groups)?.1,
-                }
-            }
-        };
-        let firsts: Vec<u32> = by_row.iter().map(|group| group[0]).collect();
-        let mut fields: Vec<Field> =
-            row_keys.iter().map(|(name, column)| Field::new(name.clone(), column.ty())).collect();
-        let mut columns: Vec<Column> = row_columns.iter().map(|column| column.take(&firsts)).collect();
-        let several = values.len() > 1;
-        self.make(by_row.len().saturating_mul(by_column.len()) * values.len() * size_of::<i64>())?;
-        for (name, column) in values {
-            let null = Column::nulls(column.ty(), 1);
-            for (place, group) in by_column.iter().enumerate() {
-                let mut from = vec![(1, 0); by_row.len()];
-                for (index, cell) in groups.iter().enumerate() {
-                    let first = cell[0] as usize;
-                    if column_place[first] == place {
-                        from[row_place[first]] = (0, index);
-                    }
-                }
-                let key = Value::of_row(spread, group[0] as usize).show();
-                let key = if key.is_empty() { "NULL".to_string() } else { key };
-                let field = if several { format!("{name}_{key}") } else { key };
-                fields.push(Field::new(field, column.ty()));
-                columns.push(Column::interleave(&[&column, &null], &from)?);
-            }
-        }
-        Ok(Batch::new(Arc::new(Schema::new(fields)?), columns)?)
-    }
-
     /// The value of metacode, over the columns of a table if there is one.
     pub(super) fn eval_code(&mut self, code: &Code, rows: Option<&Batch>) -> Result<Value> {
         let Some(rows) = rows else { return self.eval(&code.expr) };
@@ -365,8 +273,32 @@ impl Interpreter<'_> {
     }
 }
 
+/// One value for each group as a column; if any is a vector, all are cells of an array vector.
+pub(super) fn cells(host: &mut dyn Host, cells: Vec<Value>) -> Result<Column> {
+    if cells.iter().any(|cell| matches!(cell, Value::Vector(_))) {
+        return array_vector(&cells);
+    }
+    let mut ty = Type::Void;
+    for cell in &cells {
+        let Value::Scalar(own, _) = cell else { return column_of(&Value::Tuple(cells), None) };
+        ty = common_type(ty, *own)
+            .ok_or_else(|| Diagnostic::new(format!("values of different types: types=`{ty}, {own}`")))?;
+    }
+    if ty == Type::Void {
+        return Ok(typed(Column::nulls(ty, cells.len())));
+    }
+    let mut parts = vec![];
+    for run in cells.chunk_by(|a, b| matches!((a, b), (Value::Scalar(a, _), Value::Scalar(b, _)) if a == b)) {
+        let own = run.iter().find_map(|cell| if let Value::Scalar(ty, _) = cell { Some(*ty) } else { None });
+        let scalars = run.iter().filter_map(|cell| if let Value::Scalar(_, value) = cell { Some(value) } else { None });
+        let part = Column::of_scalars(own.unwrap_or(ty), scalars);
+        parts.push(cast(host, &part, ty)?);
+    }
+    Ok(Column::concat(&parts.iter().collect::<Vec<_>>())?)
+}
+
 /// The rows of each group with equal keys, groups in the order of their keys.
-fn in_order(keys: &[Column], rows: usize) -> Vec<Vec<u32>> {
+pub(super) fn in_order(keys: &[Column], rows: usize) -> Vec<Vec<u32>> {
     let mut groups = groups_of(keys, rows);
     let firsts: Vec<u32> = groups.iter().map(|group| group[0]).collect();
     let first_keys: Vec<Column> = keys.iter().map(|column| column.take(&firsts)).collect();

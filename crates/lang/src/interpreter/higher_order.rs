@@ -4,9 +4,11 @@ use super::containers::{column_of, given, wanted};
 use super::index::{element, length};
 use crate::diagnostic::Diagnostic;
 use crate::function::{Function, Result};
-use crate::library::script;
+use crate::library::{gathered, script};
+use crate::matrix::Labels;
 use crate::value::{Args, Host, Value};
 use data::{Column, Type};
+use std::sync::Arc;
 
 pub(crate) static FUNCTIONS: &[Function] = &[
     script("call", "func, args, ...", "Calls a function.", ("call(add, 1, 2)", "3"), |host, args| {
@@ -15,9 +17,17 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     script(
         "each",
         "func, args, ...",
-        "The function of each element, as a vector where it can be one.",
+        "The function of each element, as a vector where it can be one. The elements of a matrix are its columns: of \
+         these the results are a matrix where they can be one.",
         ("each(x -> x * 2, 1 2)", "[2,4]"),
-        |host, args| Ok(Value::vector(each(host, args)?)),
+        |host, args| together(each(host, args)?, args),
+    ),
+    script(
+        "peach",
+        "func, args, ...",
+        "The same as `each`: all elements are taken in one thread.",
+        ("peach(x -> x * 2, 1 2)", "[2,4]"),
+        |host, args| together(each(host, args)?, args),
     ),
     script(
         "loop",
@@ -27,13 +37,20 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         |host, args| Ok(Value::Tuple(each(host, args)?)),
     ),
     script(
+        "ploop",
+        "func, args, ...",
+        "The same as `loop`: all elements are taken in one thread.",
+        ("ploop(x -> x * 2, 1 2)", "(2,4)"),
+        |host, args| Ok(Value::Tuple(each(host, args)?)),
+    ),
+    script(
         "eachLeft",
         "func, X, Y",
         "The function of each element of X with Y.",
         ("eachLeft(add, 1 2, 10)", "[11,12]"),
         |host, args| {
             let (function, x, y) = (wanted(args, 0, "func")?, wanted(args, 1, "X")?, wanted(args, 2, "Y")?);
-            Ok(Value::vector(map(x, |x| host.apply(function, vec![x, y.clone()]))?))
+            together(map(x, |x| host.apply(function, vec![x, y.clone()]))?, args)
         },
     ),
     script(
@@ -43,7 +60,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         ("eachRight(add, 1, 10 20)", "[11,21]"),
         |host, args| {
             let (function, x, y) = (wanted(args, 0, "func")?, wanted(args, 1, "X")?, wanted(args, 2, "Y")?);
-            Ok(Value::vector(map(y, |y| host.apply(function, vec![x.clone(), y]))?))
+            together(map(y, |y| host.apply(function, vec![x.clone(), y]))?, args)
         },
     ),
     script(
@@ -62,7 +79,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
                 before = Some(x);
                 value
             });
-            Ok(Value::vector(pairs?))
+            together(pairs?, args)
         },
     ),
     script(
@@ -80,7 +97,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
                     None => Value::NULL,
                 });
             }
-            Ok(Value::vector(values))
+            together(values, args)
         },
     ),
     script(
@@ -96,18 +113,30 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     script(
         "byRow",
         "func, X, ...",
-        "The function of each row over several columns.",
+        "The function of each row over several columns, or of each row of a matrix.",
         ("byRow(max, [1 5, 3 4])", "[3,5]"),
         by_row,
     ),
     script(
         "rolling",
         "func, args, window, [step=1]",
-        "The function of `window` rows, moved on by `step`.",
+        "The function of `window` rows, moved on by `step`; of a matrix, for each column.",
         ("rolling(sum, 1 2 3 4, 2, 2)", "[3,7]"),
         rolling,
     ),
 ];
+
+/// The results for the elements of some arguments as one value.
+fn together(results: Vec<Value>, args: &Args) -> Result<Value> {
+    let matrix = args.values.iter().flatten().find_map(|value| match value {
+        Value::Matrix(matrix) => Some(matrix),
+        _ => None,
+    });
+    match matrix {
+        Some(matrix) => gathered(results, matrix.labels()),
+        None => Ok(Value::vector(results)),
+    }
+}
 
 /// All arguments by place from one on.
 fn rest(args: &Args, from: usize) -> Vec<Value> {
@@ -169,24 +198,33 @@ fn accumulated(host: &mut dyn Host, args: &Args) -> Result<Vec<Value>> {
     })
 }
 
-/// The columns of a function's arguments: vectors given one by one, in a tuple, or as a table.
-fn columns(values: &[Value]) -> Result<Vec<Column>> {
+/// The columns of a function's arguments: vectors given one by one, in a tuple, or as a matrix or table.
+pub(super) fn columns(values: &[Value]) -> Result<Vec<Column>> {
     match values {
         [Value::Tuple(values)] => values.iter().map(|value| column_of(value, None)).collect(),
         [Value::Table(table)] => Ok(table.batch().columns().to_vec()),
+        [Value::Matrix(matrix)] => Ok(matrix.columns().to_vec()),
         values => values.iter().map(|value| column_of(value, None)).collect(),
     }
 }
 
 fn by_row(host: &mut dyn Host, args: &Args) -> Result<Value> {
     let function = wanted(args, 0, "func")?;
-    let columns = columns(&rest(args, 1))?;
+    let given = rest(args, 1);
+    let columns = columns(&given)?;
     let rows = columns.first().map_or(0, Column::len);
     if columns.iter().any(|column| column.len() != rows) {
         return Err(Diagnostic::new("columns of different length: function=`byRow`"));
     }
     let row = |row: usize| Value::vector(columns.iter().map(|column| Value::of_row(column, row)).collect());
-    Ok(Value::vector((0..rows).map(|place| host.apply(function, vec![row(place)])).collect::<Result<_>>()?))
+    let results: Vec<Value> = (0..rows).map(|place| host.apply(function, vec![row(place)])).collect::<Result<_>>()?;
+    let [Value::Matrix(matrix)] = &given[..] else { return Ok(Value::vector(results)) };
+    // The results for the rows of a matrix are rows.
+    let labels = Labels { rows: matrix.column_labels(), columns: matrix.row_labels() };
+    match gathered(results, labels)? {
+        Value::Matrix(rows) => Ok(Value::Matrix(Arc::new(rows.transposed()?))),
+        value => Ok(value),
+    }
 }
 
 /// The function of each column.
@@ -240,12 +278,22 @@ pub(crate) fn moving(host: &mut dyn Host, args: &Args) -> Result<Value> {
 }
 
 fn rolling(host: &mut dyn Host, args: &Args) -> Result<Value> {
-    let columns = columns(std::slice::from_ref(wanted(args, 1, "args")?))?;
+    match wanted(args, 1, "args")? {
+        Value::Matrix(matrix) => {
+            let columns = matrix.columns().iter();
+            let results = columns.map(|column| rolled(host, std::slice::from_ref(column), args));
+            gathered(results.collect::<Result<_>>()?, matrix.labels())
+        }
+        value => rolled(host, &columns(std::slice::from_ref(value))?, args),
+    }
+}
+
+fn rolled(host: &mut dyn Host, columns: &[Column], args: &Args) -> Result<Value> {
     let window = whole(args, 2, "window")?;
     let step = if given(args, 3, "step").is_some() { whole(args, 3, "step")? } else { 1 };
     let rows = columns.first().map_or(0, Column::len);
     let starts = (0..rows).step_by(step).take_while(|start| start + window <= rows);
-    let values = starts.map(|start| of_rows(host, wanted(args, 0, "func")?, &columns, start, start + window));
+    let values = starts.map(|start| of_rows(host, wanted(args, 0, "func")?, columns, start, start + window));
     Ok(Value::vector(values.collect::<Result<_>>()?))
 }
 

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// Which elements an index means.
-enum Places {
+pub(super) enum Places {
     /// One; `None` if there is no such element.
     One(Option<usize>),
     /// Several, in order; [`NOWHERE`] where there is no such element.
@@ -19,16 +19,20 @@ enum Places {
 
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// `value[places]`; with several places, one after another. A place left out means all.
-pub(super) fn get(value: &Value, places: &[Option<Value>]) -> Result<Value> {
+/// `value[places]`; with several places, one after another. A place left out means all. A matrix takes all of them.
+pub(super) fn get(host: &mut dyn Host, value: &Value, places: &[Option<Value>]) -> Result<Value> {
     let mut value = value.clone();
-    for place in places.iter().flatten() {
-        value = get_one(&value, place)?;
+    for (at, place) in places.iter().enumerate() {
+        match (&value, place) {
+            (Value::Matrix(matrix), _) => return super::cells::get(host, matrix, &places[at..]),
+            (_, Some(place)) => value = get_one(host, &value, place)?,
+            _ => {}
+        }
     }
     Ok(value)
 }
 
-fn get_one(value: &Value, place: &Value) -> Result<Value> {
+fn get_one(host: &mut dyn Host, value: &Value, place: &Value) -> Result<Value> {
     match value {
         Value::Dict(dict) => {
             let dict = dict.lock();
@@ -55,6 +59,7 @@ fn get_one(value: &Value, place: &Value) -> Result<Value> {
                 Ok(Value::Tuple(rows.iter().map(element).collect()))
             }
         },
+        Value::Matrix(matrix) => super::cells::get(host, matrix, &[Some(place.clone())]),
         Value::Pair(..) => match places(place, 2)? {
             Places::One(Some(row)) => element(value, row),
             _ => Err(Diagnostic::new(format!("no such element of a pair: index=`{place}`"))),
@@ -110,7 +115,7 @@ fn row_of(rows: &Batch, row: usize) -> Value {
 }
 
 /// The elements that an index means: a number, a pair for a half-open range, numbers, or a truth value for each.
-fn places(place: &Value, len: usize) -> Result<Places> {
+pub(super) fn places(place: &Value, len: usize) -> Result<Places> {
     let within = |index: i64| usize::try_from(index).ok().filter(|&index| index < len);
     match place {
         Value::Scalar(ty, Scalar::Int(index)) if ty.is_integer() => Ok(Places::One(within(*index))),
@@ -140,11 +145,12 @@ fn places(place: &Value, len: usize) -> Result<Places> {
     }
 }
 
-/// How many elements a value has; `None` if it is a scalar.
+/// How many elements a value has, those of a matrix being its columns; `None` if it is a scalar.
 pub(super) fn length(value: &Value) -> Option<usize> {
     match value {
         Value::Vector(column) => Some(column.len()),
         Value::Tuple(values) => Some(values.len()),
+        Value::Matrix(matrix) => Some(matrix.columns().len()),
         Value::Pair(..) => Some(2),
         Value::Dict(dict) => Some(dict.lock().entries.len()),
         Value::Table(table) => Some(table.batch().rows()),
@@ -152,11 +158,12 @@ pub(super) fn length(value: &Value) -> Option<usize> {
     }
 }
 
-/// One element of what has a length; of a table, a row.
+/// One element of what has a length; of a table, a row, of a matrix, a column.
 pub(super) fn element(value: &Value, place: usize) -> Result<Value> {
     match value {
         Value::Vector(column) if place < column.len() => Ok(Value::of_row(column, place)),
         Value::Tuple(values) if place < values.len() => Ok(values[place].clone()),
+        Value::Matrix(matrix) if place < matrix.columns().len() => Ok(Value::Vector(matrix.columns()[place].clone())),
         Value::Pair(first, _) if place == 0 => Ok((**first).clone()),
         Value::Pair(_, second) if place == 1 => Ok((**second).clone()),
         Value::Dict(dict) => match dict.lock().entries.get(place) {
@@ -187,19 +194,23 @@ pub(super) fn holds(value: &Value, wanted: &Arc<Mutex<Dict>>) -> bool {
     false
 }
 
-/// Changes an element. A container that is shared is changed in place; of a vector or tuple, the changed one is given.
+/// Changes an element. A container that is shared is changed in place; of a vector, tuple or matrix, the changed one is
+/// given.
 pub(super) fn set(
     host: &mut Interpreter,
     container: Value,
     places_wanted: &[Option<Value>],
     value: Value,
 ) -> Result<Option<Value>> {
+    if let Value::Matrix(matrix) = &container {
+        return super::cells::set(host, matrix, places_wanted, &value).map(Some);
+    }
     let [Some(place)] = places_wanted else {
         // `d["a", 1] = x`: the outer element, with its own element changed.
         let [Some(first), rest @ ..] = places_wanted else {
             return Err(Diagnostic::new("an index is needed to assign to an element"));
         };
-        let inner = get_one(&container, first)?;
+        let inner = get_one(host, &container, first)?;
         let inner = set(host, inner.clone(), rest, value)?.unwrap_or(inner);
         return set(host, container, &[Some(first.clone())], inner);
     };

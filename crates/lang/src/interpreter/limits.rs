@@ -8,6 +8,7 @@
 use super::{Frame, Interpreter};
 use crate::diagnostic::Diagnostic;
 use crate::function::Result;
+use crate::matrix::COLUMN_BYTES;
 use crate::value::{Value, column_bytes};
 use data::{Column, Type};
 use std::collections::HashSet;
@@ -129,6 +130,10 @@ impl Seen {
         match value {
             Value::Vector(column) => self.column(column),
             Value::Tuple(values) => values.iter().for_each(|value| self.value(value)),
+            Value::Matrix(matrix) => {
+                self.bytes += matrix.columns().len() * COLUMN_BYTES;
+                matrix.columns().iter().for_each(|column| self.column(column));
+            }
             Value::Pair(a, b) => {
                 self.value(a);
                 self.value(b);

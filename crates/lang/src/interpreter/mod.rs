@@ -7,7 +7,9 @@
 //!   own can catch.
 //! - Nothing here reads a clock or chance; both belong to the [`Host`].
 
+mod by_groups;
 mod call;
+mod cells;
 mod containers;
 mod evaluate;
 mod grouped;
@@ -15,26 +17,33 @@ mod higher_order;
 mod index;
 mod joins;
 mod limits;
+mod matrix;
 mod metacode;
 mod modify;
 mod modules;
 mod names;
+mod pairs;
 mod parts;
+mod pivot;
 mod select;
 mod statement;
 mod tables;
 mod values;
 
+pub(crate) use by_groups::FUNCTIONS as GROUP_FUNCTIONS;
 pub(crate) use containers::{ELEMENTS_MAX, FUNCTIONS as CONTAINER_FUNCTIONS, cast};
 pub(crate) use evaluate::global;
 pub(crate) use higher_order::{
     FUNCTIONS as HIGHER_ORDER_FUNCTIONS, accumulate, by_column, elements, moving, segment_by, talib, window,
 };
 pub(crate) use joins::FUNCTIONS as JOIN_FUNCTIONS;
+pub(crate) use matrix::FUNCTIONS as MATRIX_FUNCTIONS;
 pub(crate) use metacode::FUNCTIONS as METACODE_FUNCTIONS;
 pub(crate) use modules::MODULES_MAX;
 pub use names::{free_names, names_in};
+pub(crate) use pairs::FUNCTIONS as PAIR_FUNCTIONS;
 pub(crate) use parts::FUNCTIONS as PART_FUNCTIONS;
+pub(crate) use pivot::FUNCTIONS as PIVOT_FUNCTIONS;
 pub(crate) use statement::{turn, turns};
 pub(crate) use tables::FUNCTIONS as TABLE_FUNCTIONS;
 pub(crate) use values::FUNCTIONS as VALUE_FUNCTIONS;

@@ -21,8 +21,11 @@ impl Interpreter<'_> {
         let from = self.table_rows(&select.from)?;
         let chosen = self.filtered(&from, &select.from, &select.filter)?;
         let rows = if select.filter.is_empty() { from } else { from.take(&chosen) };
+        let mut labels = None;
         let result = if !select.pivot.is_empty() {
-            self.pivoted(select, &rows)?
+            let (result, spread) = self.pivoted(select, &rows)?;
+            labels = Some(spread);
+            result
         } else if !select.group.is_empty() {
             self.grouped(select, &rows)?
         } else if !select.context.is_empty() {
@@ -38,10 +41,8 @@ impl Interpreter<'_> {
             }
             _ => result,
         };
-        if select.exec && !select.pivot.is_empty() {
-            // A matrix is its columns.
-            let columns = result.columns()[select.pivot.len() - 1..].iter().cloned();
-            return Ok(Value::Tuple(columns.map(Value::Vector).collect()));
+        if let (Some(labels), true) = (labels, select.exec) {
+            return super::pivot::executed(select.pivot.len(), &result, labels);
         }
         Ok(if select.exec { executed(select, &result) } else { Value::Table(Table::new(result)) })
     }
@@ -128,7 +129,11 @@ impl Interpreter<'_> {
                 values.extend(all());
                 continue;
             }
-            let value = self.eval_counting(&item.expr, rows)?;
+            // A matrix stands for its columns.
+            let value = match self.eval_counting(&item.expr, rows)? {
+                Value::Matrix(matrix) => matrix.to_tuple(),
+                value => value,
+            };
             match (value, &item.names[..]) {
                 (Value::Tuple(results), names) if names.len() > 1 || names.is_empty() && is_several(&results, rows) => {
                     let base = column_name(&item.expr);

@@ -229,6 +229,7 @@ pub(crate) fn turns(values: &Value) -> Result<usize> {
         }
         Value::Vector(column) => column.len(),
         Value::Tuple(values) => values.len(),
+        Value::Matrix(matrix) => matrix.columns().len(),
         Value::Dict(dict) => dict.lock().entries.len(),
         Value::Table(table) => table.batch().rows(),
         Value::Scalar(..) => 1,

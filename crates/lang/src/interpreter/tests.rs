@@ -1,3 +1,5 @@
+mod matrices;
+
 use super::{Session, call_function, free_names};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::tree::StatementKind;
@@ -92,22 +94,28 @@ fn run(script: &str) -> Result<Value, String> {
 
 #[track_caller]
 fn check(cases: &[(&str, &str)]) {
-    for (script, wanted) in cases {
-        match run(script) {
-            Ok(value) => assert_eq!(value.show(), *wanted, "{script}"),
-            Err(error) => panic!("{script}: {error}"),
-        }
-    }
+    told(cases, |script| match run(script) {
+        Ok(value) => value.show(),
+        Err(error) => error,
+    });
 }
 
 #[track_caller]
 fn refused(cases: &[(&str, &str)]) {
-    for (script, wanted) in cases {
-        match run(script) {
-            Ok(value) => panic!("{script}: {}", value.show()),
-            Err(error) => assert_eq!(error, *wanted, "{script}"),
-        }
-    }
+    told(cases, |script| match run(script) {
+        Ok(value) => format!("no error: {}", value.show()),
+        Err(error) => error,
+    });
+}
+
+/// Tells all cases that give something else than wanted.
+#[track_caller]
+fn told(cases: &[(&str, &str)], given: impl Fn(&str) -> String) {
+    let found = cases.iter().map(|(script, wanted)| (script, *wanted, given(script)));
+    let wrong = found.filter(|(_, wanted, found)| wanted != found);
+    let wrong: Vec<String> =
+        wrong.map(|(script, wanted, found)| format!("{script}\n  gives {found:?}\n  not   {wanted:?}")).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 const TABLE: &str = "t = table(1 2 3 as id, `a`b`a as sym, 1.5 2.5 3.5 as p);";
@@ -456,8 +464,8 @@ fn tables_are_joined_by_keys() {
 #[test]
 fn queries_pivot_fill_spans_and_put_nulls_where_told() {
     check(&[
-        ("t = table(1 2 1 as a, `x`y`x as s, 1 2 3 as p); exec p from t pivot by a, s", "([3,],[,2])"),
-        ("t = table(1 2 1 as a, `x`y`x as s, 1 2 3 as p); exec sum(p) from t pivot by a, s", "([4,],[,2])"),
+        ("t = table(1 2 1 as a, `x`y`x as s, 1 2 3 as p); exec p from t pivot by a, s", "  x y\n1|3\n2|  2"),
+        ("t = table(1 2 1 as a, `x`y`x as s, 1 2 3 as p); exec sum(p) from t pivot by a, s", "  x y\n1|4\n2|  2"),
         (
             "t = table(1 2 1 as a, `x`y`x as s, 1 2 3 as p); columnNames(select p from t pivot by a, s)",
             "[\"a\",\"x\",\"y\"]",
@@ -537,7 +545,7 @@ fn values_are_told_changed_and_made_by_chance() {
         ("rand(10, 2)", "[5,5]"),
         ("t = table(1 2 as a, 3 4 as b); t.rename!(`x`y); t.drop!(`x); t.y", "[3,4]"),
         ("t = table(2 1 as a); t.addColumn(`c, INT); t.sortBy!(`a); t.c", "[,]"),
-        ("1..6$2:3", "([1,2],[3,4],[5,6])"),
+        ("1..6$2:3", "#0 #1 #2\n1  3  5\n2  4  6"),
         ("x = set(1 2 3); y = set(3 4); [size(x | y), size(x & y), size(x - y), size(x ^ y)]", "[4,1,2,3]"),
         ("x = set(1 2 3); x.append!(9); x.erase!(1); keys(x)", "[2,3,9]"),
         ("1 5 in set(1 2)", "[true,false]"),
@@ -548,7 +556,7 @@ fn values_are_told_changed_and_made_by_chance() {
         ("d = dict(1 2, 3 4); d.clear!(); d[5] = 6; d[1] = 7; d", "5->6\n1->7"),
         ("typestr(set(1 2)) + form(set(1 2))$STRING", "INT SET4"),
         ("d = dict(INT, ANY); d[1.0] = 5; keys(d)", "[1]"),
-        ("transpose(1..6$2:3)", "([1,3,5],[2,4,6])"),
+        ("transpose(1..6$2:3)", "#0 #1\n1  2\n3  4\n5  6"),
         ("drop(1 2 3, -1)", "[1,2]"),
         ("d = dict(`a`b, 1 2); dictUpdate!(d, add, `a`c, 5 6); d.c", "6"),
         ("s = 0; timer(3) { s += 1 }; s", "3"),

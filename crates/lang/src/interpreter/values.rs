@@ -18,6 +18,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         let number = match value {
             Value::Scalar(ty, _) => number_of(*ty),
             Value::Vector(column) => number_of(column.ty()),
+            Value::Matrix(matrix) => number_of(matrix.ty()),
             Value::Tuple(_) => 25,
             Value::Pair(first, _) => match &**first {
                 Value::Scalar(ty, _) => number_of(*ty),
@@ -35,12 +36,13 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     script(
         "form",
         "X",
-        "The number of a value's form: 0 scalar, 1 vector, 2 pair, 4 set, 5 dictionary, 6 table.",
+        "The number of a value's form: 0 scalar, 1 vector, 2 pair, 3 matrix, 4 set, 5 dictionary, 6 table.",
         ("form(1 2)", "1"),
         |_, args| {
             Ok(Value::int(match wanted(args, 0, "X")? {
                 Value::Vector(_) | Value::Tuple(_) => 1,
                 Value::Pair(..) => 2,
+                Value::Matrix(_) => 3,
                 Value::Dict(dict) if dict.lock().set => 4,
                 Value::Dict(_) => 5,
                 Value::Table(_) => 6,
@@ -70,18 +72,25 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     script(
         "drop",
         "X, n",
-        "Without the first n elements, or the last ones if n is negative.",
+        "Without the first n elements, of a matrix or table rows, or without the last ones if n is negative.",
         ("drop(1 2 3, 1)", "[2,3]"),
         |_, args| {
             let (value, count) = (wanted(args, 0, "X")?, wanted(args, 1, "n")?);
             let count = count.as_i64().ok_or_else(|| Diagnostic::new("a whole number is wanted: parameter=`n`"))?;
-            let size = length(value).unwrap_or(1);
+            let size = match value {
+                Value::Matrix(matrix) => matrix.rows(),
+                value => length(value).unwrap_or(1),
+            };
             let less = usize::try_from(count.unsigned_abs()).unwrap_or(size).min(size);
             let from = if count > 0 { less } else { 0 };
             match value {
                 Value::Vector(column) => Ok(Value::Vector(column.slice(from, size - less))),
                 Value::Tuple(values) => Ok(Value::Tuple(values[from..from + size - less].to_vec())),
                 Value::Table(table) => Ok(Value::Table(Table::new(table.batch().slice(from, size - less)))),
+                Value::Matrix(matrix) => {
+                    let rows: Vec<u32> = (from as u32..(from + size - less) as u32).collect();
+                    Ok(Value::Matrix(Arc::new(matrix.take_rows(&rows))))
+                }
                 other => Err(unfit("drop", other)),
             }
         },
@@ -172,9 +181,13 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     script(
         "rename!",
         "table, colNames, [newNames]",
-        "Renames the columns, or those named first to those named then.",
+        "Renames the columns, or those named first to those named then. Of a matrix, labels the columns, or the rows \
+         first and the columns then; NULL for no labels.",
         ("columnNames(rename!(table(1 as a, 2 as b), `a, `x))", "[\"x\",\"b\"]"),
         |_, args| {
+            if let Value::Matrix(matrix) = wanted(args, 0, "table")? {
+                return super::matrix::renamed(matrix, args);
+            }
             let table = table_of(wanted(args, 0, "table")?, "rename!")?;
             let names = names_of(wanted(args, 1, "colNames")?, "colNames")?;
             change(table, |fields, columns| {
@@ -481,11 +494,11 @@ fn table_of<'a>(value: &'a Value, function: &str) -> Result<&'a Table> {
     }
 }
 
-fn names_of(value: &Value, name: &str) -> Result<Vec<Arc<str>>> {
+pub(super) fn names_of(value: &Value, name: &str) -> Result<Vec<Arc<str>>> {
     value.names().ok_or_else(|| Diagnostic::new(format!("names of columns are wanted: parameter=`{name}`")))
 }
 
-fn places(fields: &[Field], names: &[Arc<str>]) -> Result<Vec<usize>> {
+pub(super) fn places(fields: &[Field], names: &[Arc<str>]) -> Result<Vec<usize>> {
     let place = |name: &Arc<str>| {
         fields.iter().position(|field| field.name == *name).ok_or_else(|| {
             let error = Diagnostic::new(format!("unknown column: column=`{name}`"));

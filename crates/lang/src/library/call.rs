@@ -1,17 +1,21 @@
 //! Calling a function on whole values, as scripts do.
 
 use super::signature::Signature;
-use super::{row, sequence};
+use super::{matrices, row, sequence};
 use crate::diagnostic::Diagnostic;
 use crate::function::{Argument, BoundRow, Form, Function, Operands, Picked, Result};
 use crate::value::{Args, Host, Value};
 use data::{Column, Scalar, Type};
 
 /// Calls a function. Scalars give a scalar, vectors a vector; scalars beside vectors are repeated; an aggregate gives
-/// one value, a function with several results a tuple. A row function goes through tuples element by element.
+/// one value, a function with several results a tuple. A row function goes through tuples element by element, a
+/// function of vectors through the columns of a matrix.
 pub fn call(function: &'static Function, args: &Args, host: &mut dyn Host) -> Result<Value> {
     let mut called = || -> Result<Value> {
         let signature = function.signature();
+        if let Some(value) = matrices::call(function, &signature, args, host)? {
+            return Ok(value);
+        }
         if let (Form::Script(f), true) = (&function.form, signature.open) {
             // Its arguments may have any names.
             return f(host, args);

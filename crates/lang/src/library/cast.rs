@@ -181,7 +181,7 @@ fn castable(from: Type, ty: Type) -> Result<()> {
 }
 
 /// The values of a column as another type; what the type cannot hold is NULL.
-pub(super) fn convert(column: &Column, ty: Type) -> Result<Column> {
+pub(crate) fn convert(column: &Column, ty: Type) -> Result<Column> {
     let from = column.ty();
     if from == ty {
         return Ok(column.clone());

@@ -1,6 +1,7 @@
 //! The function library: one list for scripts, engines and SQL.
 //!
-//! A function is one entry in the list of its family; the families stand in [`FAMILIES`]. Nothing else registers it.
+//! A function is one entry in the list of its family; the families stand in [`OF_VECTORS`] and [`OF_VALUES`]. Nothing
+//! else registers it.
 
 mod aggregate;
 mod calendar;
@@ -14,6 +15,7 @@ mod ewm;
 mod item;
 mod keyed;
 mod math;
+mod matrices;
 mod moments;
 mod moving;
 mod null;
@@ -36,8 +38,10 @@ mod vector;
 
 pub use call::{bind_row, call};
 pub(crate) use calling::kept_rows;
+pub(crate) use cast::convert;
 pub(crate) use entry::script;
 pub(crate) use math::duration_in;
+pub(crate) use matrices::gathered;
 pub(crate) use operator::{common_type, truths};
 pub use signature::{Parameter, Signature};
 
@@ -45,7 +49,8 @@ use crate::function::Function;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-static FAMILIES: &[&[Function]] = &[
+/// Functions of vectors: they go through a matrix column by column, or across its rows.
+static OF_VECTORS: &[&[Function]] = &[
     operator::FUNCTIONS,
     math::FUNCTIONS,
     cast::FUNCTIONS,
@@ -64,13 +69,21 @@ static FAMILIES: &[&[Function]] = &[
     topn::FUNCTIONS,
     row::FUNCTIONS,
     vector::FUNCTIONS,
+];
+
+/// Functions of values of any kind, which take a matrix as it is.
+static OF_VALUES: &[&[Function]] = &[
     crate::interpreter::CONTAINER_FUNCTIONS,
     crate::interpreter::PART_FUNCTIONS,
+    crate::interpreter::MATRIX_FUNCTIONS,
     crate::interpreter::VALUE_FUNCTIONS,
     crate::interpreter::TABLE_FUNCTIONS,
     crate::interpreter::JOIN_FUNCTIONS,
     crate::interpreter::METACODE_FUNCTIONS,
     crate::interpreter::HIGHER_ORDER_FUNCTIONS,
+    crate::interpreter::PAIR_FUNCTIONS,
+    crate::interpreter::GROUP_FUNCTIONS,
+    crate::interpreter::PIVOT_FUNCTIONS,
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> =
@@ -81,7 +94,12 @@ pub fn find(name: &str) -> Option<&'static Function> {
     BY_NAME.get(name).copied()
 }
 
+/// Is it a function of vectors?
+fn is_of_vectors(function: &'static Function) -> bool {
+    OF_VECTORS.iter().copied().flatten().any(|known| std::ptr::eq(known, function))
+}
+
 /// All functions, family by family.
 pub fn all() -> impl Iterator<Item = &'static Function> {
-    FAMILIES.iter().copied().flatten()
+    OF_VECTORS.iter().chain(OF_VALUES).copied().flatten()
 }

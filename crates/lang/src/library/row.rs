@@ -368,6 +368,7 @@ fn row_align(_: &mut dyn Host, args: &Args) -> Result<Value> {
     let side = |place: usize, name: &str| match args.values.get(place) {
         Some(Some(Value::Vector(column))) if column.ty().element().is_some() => Ok(column.clone()),
         Some(Some(Value::Tuple(columns))) => gathered(columns),
+        Some(Some(Value::Matrix(matrix))) => in_rows(matrix.columns()),
         _ => refuse(format!("an array vector is wanted: parameter=`{name}`")),
     };
     let (left, right) = (side(0, "left")?, side(1, "right")?);
@@ -435,15 +436,16 @@ pub(super) fn gathered(values: &[Value]) -> Result<Column> {
         _ => None,
     };
     let columns: Option<Vec<Column>> = values.iter().map(column).collect();
-    match columns {
-        Some(columns)
-            if columns.first().is_some_and(|first| columns.iter().all(|other| other.len() == first.len())) =>
-        {
-            let args: Vec<Argument> = columns.iter().map(|column| Argument::of(column.ty())).collect();
-            (gather(&args)?.kernel)(&columns)
-        }
-        _ => Err(Diagnostic::new("a tuple of vectors of one length is wanted")),
+    in_rows(&columns.unwrap_or_default())
+}
+
+/// Columns of one length as an array vector of their rows.
+fn in_rows(columns: &[Column]) -> Result<Column> {
+    if !columns.first().is_some_and(|first| columns.iter().all(|other| other.len() == first.len())) {
+        return Err(Diagnostic::new("a tuple of vectors of one length is wanted"));
     }
+    let args: Vec<Argument> = columns.iter().map(|column| Argument::of(column.ty())).collect();
+    (gather(&args)?.kernel)(columns)
 }
 
 fn gather(args: &[Argument]) -> Result<BoundRow> {

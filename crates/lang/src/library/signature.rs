@@ -53,14 +53,18 @@ impl Signature {
         self.parameters.get(place).or(self.parameters.last()).map_or("", |parameter| parameter.name)
     }
 
+    /// The place of the parameter of this name.
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.parameters.iter().position(|parameter| parameter.name.eq_ignore_ascii_case(name))
+    }
+
     /// Puts the arguments of a call at their places and checks that none is missing or too many.
     pub fn arrange<T>(&self, mut given: Vec<Option<T>>, named: Vec<(Arc<str>, T)>) -> Result<Vec<Option<T>>> {
         if !self.open && given.len() > self.parameters.len() {
             return Err(self.wrong_count(given.len() + named.len()));
         }
         for (name, value) in named {
-            let place = self.parameters.iter().position(|parameter| parameter.name.eq_ignore_ascii_case(&name));
-            let Some(place) = place else {
+            let Some(place) = self.place(&name) else {
                 let error = Diagnostic::new(format!("{} has no such parameter: parameter=`{name}`", self.function));
                 return Err(error.suggest(&name, self.parameters.iter().map(|parameter| parameter.name)));
             };

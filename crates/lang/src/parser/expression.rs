@@ -1,5 +1,6 @@
 //! Expressions: operands, what stands behind them, and operators by precedence.
 
+use super::template::CASE_WORDS;
 use super::{Context, Parse, Parser};
 use crate::diagnostic::{Diagnostic, Span, nearest};
 use crate::lexer::{Kind, Token};
@@ -69,6 +70,8 @@ enum Infix {
     Conditional,
     /// `x f y`
     Function,
+    /// `x f:E y`
+    Template,
 }
 
 impl Parser {
@@ -95,6 +98,7 @@ impl Parser {
                         let arg = |value| Arg { name: None, value: Some(value) };
                         ExprKind::Call(Box::new(function), vec![arg(left), arg(right)])
                     }
+                    Infix::Template => p.infix_template(left, level + 1)?,
                     Infix::Conditional => {
                         p.advance();
                         let context = Context { before_colon: true, ..p.context };
@@ -157,6 +161,9 @@ impl Parser {
         if self.ends_here() {
             return None;
         }
+        if self.is_operator_template() {
+            return Some((Infix::Template, level::MULTIPLY));
+        }
         let operator = match self.kind() {
             Kind::Mark(mark) => match *mark {
                 "=" if self.context.sql => B::Equal,
@@ -173,9 +180,10 @@ impl Parser {
                 "in" => B::In,
                 "between" => B::Between,
                 "like" => B::Like,
-                word if FOLLOWING_WORDS.contains(&word) || OPERAND_WORDS.contains(&word) => return None,
+                word if self.is_following(word) || OPERAND_WORDS.contains(&word) => return None,
                 // `select a form t`: `form` joins no operands, it is a mistyped `from`.
                 word if self.context.sql && word != "from" && nearest(word, ["from"]).is_some() => return None,
+                _ if self.template(1).is_some() => return Some((Infix::Template, level::MULTIPLY)),
                 _ if self.begins_operand(1) && !self.ahead(1).newline => {
                     return Some((Infix::Function, level::MULTIPLY));
                 }
@@ -191,11 +199,17 @@ impl Parser {
         self.ahead(1).newline && !self.context.code_inside || !self.begins_operand(1)
     }
 
-    fn begins_operand(&self, ahead: usize) -> bool {
+    /// Is it a word that begins no operand at this place?
+    fn is_following(&self, name: &str) -> bool {
+        let is = |word: &&str| name.eq_ignore_ascii_case(word);
+        FOLLOWING_WORDS.iter().any(is) || self.context.in_case && CASE_WORDS.iter().any(is)
+    }
+
+    pub(super) fn begins_operand(&self, ahead: usize) -> bool {
         let token = self.ahead(ahead);
         match &token.kind {
             Kind::Literal(_) => true,
-            Kind::Name(name) => !FOLLOWING_WORDS.iter().any(|word| name.eq_ignore_ascii_case(word)),
+            Kind::Name(name) => !self.is_following(name),
             Kind::Mark(mark) => matches!(*mark, "(" | "[" | "{" | "-" | "!" | "<" | "::"),
             Kind::End => false,
         }
@@ -204,6 +218,7 @@ impl Parser {
     fn unary(&mut self) -> Parse<Expr> {
         let start = self.token().span;
         let (operator, operand_level) = match self.kind() {
+            _ if self.is_operator_template() => return self.postfix(),
             Kind::Mark("-") => (Unary::Negate, level::UNARY),
             Kind::Mark("!") => (Unary::Not, level::UNARY),
             Kind::Name(word) if word.eq_ignore_ascii_case("not") && !self.is_at(1, "(") => (Unary::Not, level::NOT),
@@ -251,19 +266,7 @@ impl Parser {
                     let indexes = self.list("]", Parser::expr)?;
                     ExprKind::Index(Box::new(expr), indexes)
                 }
-                Kind::Mark(":")
-                    if attached && callable && higher_order(self.ahead(1)).is_some() && self.is_at(2, "(") =>
-                {
-                    self.raise()?;
-                    let name = higher_order(self.ahead(1)).expect("looked at above");
-                    self.advance();
-                    let span = self.token().span;
-                    self.advance();
-                    self.advance();
-                    let mut args = vec![Arg { name: None, value: Some(expr) }];
-                    args.extend(self.args(")")?);
-                    ExprKind::Call(Box::new(Expr { span, kind: ExprKind::Name(name.into()) }), args)
-                }
+                Kind::Mark(":") if here && callable && self.is_template() => self.templated(expr)?,
                 // `f x`: the function of all that follows.
                 _ if here
                     && token.blank
@@ -290,7 +293,10 @@ impl Parser {
         match &operand.kind {
             Kind::Mark("-" | "<" | "!" | "(" | "{" | "::") => false,
             // `x f y` rather than `x(f(y))`.
-            Kind::Name(next) if !known(name) => !(known(next) && self.begins_operand(1) && !self.ahead(1).newline),
+            Kind::Name(next) if !known(name) => {
+                let infix = known(next) && self.begins_operand(1) && !self.ahead(1).newline;
+                !(infix || self.template(1).is_some())
+            }
             Kind::Mark("[") => known(name),
             _ => true,
         }
@@ -323,14 +329,10 @@ impl Parser {
             return Ok(Arg { name: None, value: Some(self.star()) });
         }
         // An operator alone is its function.
-        if let Kind::Mark(mark) = self.kind()
-            && let Some(operator) = Binary::of(mark)
-            && (self.is_at(1, ",") || self.is_at(1, close))
+        if (self.is_at(1, ",") || self.is_at(1, close))
+            && let Some(function) = self.operator_function()
         {
-            let span = self.token().span;
-            self.advance();
-            let kind = ExprKind::Name(operator.function().into());
-            return Ok(Arg { name: None, value: Some(Expr { span, kind }) });
+            return Ok(Arg { name: None, value: Some(function) });
         }
         let value = self.expr()?;
         // `table(1 2 as id)` names an argument as SQL names a column.
@@ -345,7 +347,7 @@ impl Parser {
         Expr { span, kind: ExprKind::Name("*".into()) }
     }
 
-    fn name_expr(&mut self) -> Parse<Expr> {
+    pub(super) fn name_expr(&mut self) -> Parse<Expr> {
         let start = self.token().span;
         let mut name =
             if self.eat("::") { format!("::{}", self.name("a name")?) } else { self.name("a name")?.to_string() };
@@ -360,6 +362,13 @@ impl Parser {
         let start = self.token().span;
         let kind = match self.kind() {
             Kind::Literal(_) => ExprKind::Literal(self.literal()?),
+            Kind::Name(word) if word.eq_ignore_ascii_case("case") && self.is_word_at(1, "when") => {
+                self.tree(Self::case)?
+            }
+            Kind::Mark(_) if self.is_operator_template() => {
+                let function = self.operator_function().expect("looked at just now");
+                self.templated(function)?
+            }
             Kind::Name(word) => match &**word {
                 "def" | "defg" => ExprKind::Lambda(self.function(FunctionKind::Plain, start)?),
                 "select" | "exec" => return self.tree(Self::select),
@@ -590,25 +599,4 @@ impl Parser {
         let text = self.source.text[span.start as usize..span.end as usize].into();
         Arc::new(FunctionDef { span, name, kind, parameters, body, text })
     }
-}
-
-/// The higher-order function of `f:E(…)` and its like.
-fn higher_order(token: &Token) -> Option<&'static str> {
-    let Kind::Name(letter) = &token.kind else { return None };
-    Some(match &**letter {
-        "E" => "each",
-        "L" => "eachLeft",
-        "R" => "eachRight",
-        "P" => "eachPre",
-        "O" => "eachPost",
-        "U" => "loop",
-        "A" => "accumulate",
-        "T" => "reduce",
-        "H" => "byRow",
-        "V" => "byColumn",
-        "C" => "cross",
-        "G" => "groupby",
-        "X" => "contextby",
-        _ => return None,
-    })
 }

@@ -9,6 +9,7 @@
 mod expression;
 mod sql;
 mod statement;
+mod template;
 
 pub(crate) use expression::{level, level_of};
 
@@ -76,6 +77,8 @@ struct Context {
     before_colon: bool,
     /// In a clause of SQL, where `=` compares.
     sql: bool,
+    /// Directly within `case … end`, whose words end an operand.
+    in_case: bool,
 }
 
 struct Parser {

@@ -104,6 +104,56 @@ fn operators_bind_by_their_precedence() {
 }
 
 #[test]
+fn a_letter_behind_a_function_is_a_higher_order_function() {
+    check(&[
+        ("+ :E (1 2 3, 4 5 6)", "each(add, 1 2 3, 4 5 6)"),
+        ("+:T 1 2 3", "reduce(add, 1 2 3)"),
+        ("0 +:T x", "reduce(add, x, 0)"),
+        ("sum:U([1 2,3 4])", "loop(sum, [1 2, 3 4])"),
+        ("add:E(a, b)", "each(add, a, b)"),
+        ("0 +:A 1 2 3", "accumulate(add, 1 2 3, 0)"),
+        ("1 2 +:L 1 2 3", "eachLeft(add, 1 2, 1 2 3)"),
+        ("1 2 3 +:R 1 2", "eachRight(add, 1 2 3, 1 2)"),
+        ("+ :P x", "eachPre(add, x)"),
+        ("- :P x", "eachPre(sub, x)"),
+        ("1 -:P x", "eachPre(sub, x, 1)"),
+        ("+ :O x", "eachPost(add, x)"),
+        ("price avg :G sym", "groupby(avg, price, sym)"),
+        ("price avg :X sym", "contextby(avg, price, sym)"),
+        ("price avg:X sym", "contextby(avg, price, sym)"),
+        ("price f:X sym", "contextby(f, price, sym)"),
+        ("price > price avg :X sym", "price > contextby(avg, price, sym)"),
+        ("x *:C y", "cross(mul, x, y)"),
+        ("sum:H(m)", "byRow(sum, m)"),
+        ("sum:V m", "byColumn(sum, m)"),
+        ("<+:E x>", "<each(add, x)>"),
+        ("f{1}:E x + y", "each(f{1}, x + y)"),
+        ("add:E(a, b) + 1", "each(add, a, b) + 1"),
+        ("(x -> x):E(1 2)", "each((x -> x), 1 2)"),
+        // Not one: a pair, a condition's branch, a key.
+        ("a:E", "a:E"),
+        ("m[a:T]", "m[a:T]"),
+        ("c ? a :E", "c ? a : E"),
+        ("c ? f:E(x) : y", "c ? each(f, x) : y"),
+        ("{a: E (x)}", "{a: E(x)}"),
+    ]);
+}
+
+#[test]
+fn case_is_a_choice_by_conditions() {
+    check(&[
+        ("case when a then 1 end", "iif(a || false, 1, NULL)"),
+        ("case when a > 1 then x when b then y else z end", "iif(a > 1 || false, x, iif(b || false, y, z))"),
+        ("f(case when a then b else c end) + 1", "f(iif(a || false, b, c)) + 1"),
+        ("<case when a then b end as x>", "<iif(a || false, b, NULL) as x>"),
+    ]);
+    assert_eq!(
+        errors("case when a then b else c"),
+        ["test:1:26: syntax error: expected `end`, found the end of the script"]
+    );
+}
+
+#[test]
 fn calls_take_names_gaps_and_partial_applications() {
     check(&[
         ("f(a=1, , b)", "f(a=1, , b)"),

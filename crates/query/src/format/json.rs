@@ -65,13 +65,17 @@ pub fn column(column: &Column, out: &mut String) {
     list('[', ']', column.len(), out, |row, out| scalar(column.ty(), &column.get(row), out));
 }
 
-/// Adds a value of the script language: a vector or tuple is an array, a dictionary an object, a table an array of
-/// objects, and what is no data its name.
+/// Adds a value of the script language: a vector or tuple is an array, a matrix an array of its columns, a dictionary an
+/// object, a table an array of objects, and what is no data its name.
 pub fn value(of: &Value, out: &mut String) {
     match of {
         Value::Scalar(ty, one) => scalar(*ty, one, out),
         Value::Vector(vector) => column(vector, out),
         Value::Tuple(values) => list('[', ']', values.len(), out, |index, out| value(&values[index], out)),
+        Value::Matrix(matrix) => {
+            let columns = matrix.columns();
+            list('[', ']', columns.len(), out, |index, out| column(&columns[index], out));
+        }
         Value::Pair(first, second) => list('[', ']', 2, out, |index, out| value([first, second][index], out)),
         Value::Dict(dict) => {
             let dict = dict.lock();
@@ -140,5 +144,9 @@ mod tests {
         assert_eq!(shown(Value::Scalar(Type::Date, Scalar::Int(0))), "\"1970-01-01\"");
         assert_eq!(shown(Value::Scalar(Type::String, "a\"\n\u{1}".into())), "\"a\\\"\\n\\u0001\"");
         assert_eq!(shown(Value::Tuple(vec![vector.clone(), vector])), "[[1.5,null,null],[1.5,null,null]]");
+        let columns =
+            vec![Column::of_scalars(Type::Int, &[Scalar::Int(1), Scalar::Int(2)]), Column::nulls(Type::Int, 2)];
+        let matrix = lang::Matrix::new(Type::Int, 2, columns);
+        assert_eq!(shown(Value::Matrix(matrix.into())), "[[1,2],[null,null]]");
     }
 }

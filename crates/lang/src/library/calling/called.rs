@@ -84,6 +84,7 @@ fn call(function: &UserFunction, args: Vec<Value>) -> Result<Value> {
 fn results(value: Value) -> Vec<Value> {
     match value {
         Value::Tuple(values) if !values.is_empty() => values,
+        Value::Matrix(matrix) => matrix.columns().iter().cloned().map(Value::Vector).collect(),
         value => vec![value],
     }
 }
