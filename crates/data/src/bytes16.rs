@@ -114,8 +114,10 @@ fn number(text: &str) -> Option<f64> {
 fn complex(text: &str) -> Option<[u8; 16]> {
     let Some(parts) = text.strip_suffix('i') else { return Some(bytes_of_pair(number(text)?, 0.0)) };
     // The sign of the imaginary part, which is neither the first letter nor that of a power of ten.
-    let signs = parts.char_indices().filter(|&(place, letter)| place > 0 && matches!(letter, '+' | '-'));
-    let split = signs.filter(|&(place, _)| !parts[..place].ends_with(['e', 'E'])).last();
+    let is_sign = |&(place, letter): &(usize, char)| {
+        place > 0 && matches!(letter, '+' | '-') && !parts[..place].ends_with(['e', 'E'])
+    };
+    let split = parts.char_indices().rfind(is_sign);
     match split {
         Some((place, _)) => Some(bytes_of_pair(number(&parts[..place])?, number(&parts[place..])?)),
         None => Some(bytes_of_pair(0.0, number(parts)?)),

@@ -168,14 +168,20 @@ fn zip<T: Copy, R: Item>((x, y): (&[T], &[T]), columns: &[Column], ty: Type, f: 
 }
 
 fn float_kernel(ty: Type, f: impl Fn(f64, f64) -> Option<f64> + Send + Sync + 'static) -> BoundRow {
-    // What is infinite already may stay so.
-    let fits = |x: f64, y: f64, result: f64| !result.is_infinite() | x.is_infinite() | y.is_infinite();
+    let infinite = move |value: f64| if ty == Type::Float { (value as f32).is_infinite() } else { value.is_infinite() };
     let kernel = move |columns: &[Column]| {
         let (x, y) = (floats(&columns[0]), floats(&columns[1]));
-        Ok(match ty {
-            Type::Float => zip((&x, &y), columns, ty, |x, y| f(x, y).filter(|&z| fits(x, y, z as f32 as f64))),
-            _ => zip((&x, &y), columns, ty, |x, y| f(x, y).filter(|&z| fits(x, y, z))),
-        })
+        let results = zip((&x, &y), columns, ty, &f);
+        let overflows = match ty {
+            Type::Float => results.f32s().iter().fold(false, |any, value| any | value.is_infinite()),
+            _ => results.f64s().iter().fold(false, |any, value| any | value.is_infinite()),
+        };
+        if !overflows {
+            return Ok(results);
+        }
+        // What is infinite already may stay so.
+        let fits = |x: f64, y: f64, z: f64| !infinite(z) || x.is_infinite() || y.is_infinite();
+        Ok(zip((&x, &y), columns, ty, |x, y| f(x, y).filter(|&z| fits(x, y, z))))
     };
     BoundRow { ty, kernel: Box::new(kernel) }
 }
