@@ -77,6 +77,8 @@ const SCRIPTS: &[&str] = &[
     "m = 1..6$2:3; transpose(m); sum:V(m); regexReplace(\"ab12\", \"[0-9]\", \"x\")",
     "[1, 2, , 4] + 1 2 3 4 \\ 0; -7 / 2 % 3; 00i + 1; 2024.02.29 + 0..3; temporalAdd(2024.01.31, 1M)",
     "@state def g(x) { return msum(x, 3) + prev(x) }\ng(1 2 3 4)",
+    "t = keyedTable(`k, 1 2 1 as k, 5 6 7 as v); t.append!(table(2 3 as k, 8 9 as v)); update t set v = k; share(t, `s); s",
+    "t = keyedStreamTable(`k`v, 10:0, `k`v, [INT, DOUBLE]); tableInsert(t, 1, 2.5); insert into t values(1, 2.5); t",
     "timer(3) { x = rand(10, 5) }\nnorm(0, 1, 3)",
     "m = <[sum(a) as x, b * 2]>; sql(sqlCol(`a), table(1 2 as a), <a > 1>).eval()",
     "u = uuid(\"5d212a78-cc48-e3b1-4235-b4d91473ee87\"); p = point(1 2, 3); t = table(1:0, `u`p, [UUID, POINT]); t.append!(table(take(u, 2) as u, p))",
