@@ -43,7 +43,19 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-struct World(u64);
+/// What a script may take before the world calls it late.
+const LATE: Duration = Duration::from_secs(2);
+
+struct World {
+    chance: u64,
+    since: Instant,
+}
+
+impl World {
+    fn new() -> World {
+        World { chance: 1, since: Instant::now() }
+    }
+}
 
 impl Host for World {
     fn now(&mut self) -> Option<i64> {
@@ -51,8 +63,12 @@ impl Host for World {
     }
 
     fn chance(&mut self) -> Option<u64> {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        Some(self.0 ^ self.0 >> 29)
+        self.chance = self.chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Some(self.chance ^ self.chance >> 29)
+    }
+
+    fn late(&mut self) -> Option<u64> {
+        (self.since.elapsed() > LATE).then_some(LATE.as_millis() as u64)
     }
 
     fn module(&mut self, path: &str) -> Option<Arc<Source>> {
@@ -319,7 +335,7 @@ fn run_for(name: &str, mut work: impl FnMut(&Arc<Source>)) {
 fn mangled_scripts_are_parsed_and_checked() {
     run_for("parser", |source| {
         let parsed = parse(source);
-        let checked = check(source, &mut World(1));
+        let checked = check(source, &mut World::new());
         assert!(parsed.errors.is_empty() || !checked.errors.is_empty());
         for error in checked.errors.iter().chain(&checked.warnings) {
             drop(error.to_string());
@@ -333,7 +349,7 @@ fn mangled_scripts_are_run() {
     run_for("interpreter", |source| {
         let mut session = Session::new();
         (session.limit_steps, session.limit_bytes) = (Some(STEPS_MAX), Some(BYTES_MAX));
-        match session.run(source, &mut World(1)) {
+        match session.run(source, &mut World::new()) {
             Ok(value) if !matches!(value, Value::Tuple(_)) => drop(value.show()),
             Ok(value) => drop(value.kind()),
             Err(errors) => drop(errors.iter().map(ToString::to_string).collect::<Vec<_>>()),
