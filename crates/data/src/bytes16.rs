@@ -8,8 +8,8 @@
 
 use crate::error::{Error, Result};
 use crate::types::Type;
+use core::net::{IpAddr, Ipv6Addr};
 use std::fmt::Write;
-use std::net::{IpAddr, Ipv6Addr};
 
 /// Adds a value of one of these types to a text.
 pub fn push_bytes16(ty: Type, bytes: &[u8; 16], out: &mut impl Write) {

@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The world that graph calls work in.
 pub trait Platform {
@@ -67,6 +68,12 @@ pub trait Platform {
     /// The limit in milliseconds, once the script at work has taken longer.
     fn late(&mut self) -> Option<u64> {
         None
+    }
+
+    /// Lets time pass, a little at a time.
+    fn sleep(&mut self, time: Duration) -> Result<(), Diagnostic> {
+        let _ = time;
+        Err(Diagnostic::new("there is no clock here: function=`sleep`"))
     }
 
     /// A number by chance; `None` where nothing may depend on chance.
@@ -205,6 +212,10 @@ impl<P: Platform> Host for GraphCalls<P> {
 
     fn late(&mut self) -> Option<u64> {
         self.platform.late()
+    }
+
+    fn sleep(&mut self, time: Duration) -> Result<(), Diagnostic> {
+        self.platform.sleep(time)
     }
 
     fn chance(&mut self) -> Option<u64> {

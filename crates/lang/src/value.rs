@@ -9,6 +9,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A value of the script language.
 #[derive(Debug, Clone)]
@@ -559,6 +560,12 @@ pub trait Host {
     /// The limit in milliseconds, once the script at work has taken longer. It is asked every now and then.
     fn late(&mut self) -> Option<u64> {
         None
+    }
+
+    /// Lets time pass. It is asked for little at a time.
+    fn sleep(&mut self, time: Duration) -> Result<(), Diagnostic> {
+        let _ = time;
+        Err(Diagnostic::new("there is no clock here: function=`sleep`"))
     }
 
     /// A number by chance; `None` where nothing may depend on chance.

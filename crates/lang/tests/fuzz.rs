@@ -5,7 +5,7 @@
 //! the default. `ORCA_FUZZ_SEED` sets where it starts. The script at work is kept in a file of the folder for
 //! temporary files, whose name is printed, as a stack overflow ends the process.
 
-use lang::{Host, Session, Source, Value, check, parse};
+use lang::{Diagnostic, Host, Session, Source, Value, check, parse};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -65,6 +65,11 @@ impl Host for World {
     fn chance(&mut self) -> Option<u64> {
         self.chance = self.chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         Some(self.chance ^ self.chance >> 29)
+    }
+
+    fn sleep(&mut self, time: Duration) -> Result<(), Diagnostic> {
+        std::thread::sleep(time);
+        Ok(())
     }
 
     fn late(&mut self) -> Option<u64> {

@@ -10,6 +10,7 @@ use master::Request;
 use parking_lot::Mutex;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use stream::{Scheduler, Writer};
 use wire::TableRecord;
 
@@ -163,6 +164,11 @@ impl graph::Platform for Platform {
     fn late(&mut self) -> Option<u64> {
         let taken = (self.clock.monotonic_ns() - self.begun_ns) / 1_000_000;
         self.scripts.ms_max.filter(|most| taken > *most)
+    }
+
+    fn sleep(&mut self, time: Duration) -> Result<(), Diagnostic> {
+        std::thread::sleep(time);
+        Ok(())
     }
 
     fn chance(&mut self) -> Option<u64> {

@@ -17,8 +17,8 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     script(
         "each",
         "func, args, ...",
-        "The function of each element, as a vector where it can be one. The elements of a matrix are its columns: of \
-         these the results are a matrix where they can be one.",
+        "The function of each element: a vector of scalars, a matrix of vectors of one length, else a tuple. The \
+         elements of a matrix or a table are its columns.",
         ("each(x -> x * 2, 1 2)", "[2,4]"),
         |host, args| together(each(host, args)?, args),
     ),
@@ -126,16 +126,14 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// The results for the elements of some arguments as one value.
+/// The results for the elements of some arguments as one value: a vector, or a matrix, with the labels of the first
+/// matrix among them; a tuple where the results are neither.
 fn together(results: Vec<Value>, args: &Args) -> Result<Value> {
-    let matrix = args.values.iter().flatten().find_map(|value| match value {
-        Value::Matrix(matrix) => Some(matrix),
+    let labels = args.values.iter().flatten().find_map(|value| match value {
+        Value::Matrix(matrix) => Some(matrix.labels()),
         _ => None,
     });
-    match matrix {
-        Some(matrix) => gathered(results, matrix.labels()),
-        None => Ok(Value::vector(results)),
-    }
+    gathered(results, labels.unwrap_or_default())
 }
 
 /// All arguments by place from one on.

@@ -58,6 +58,7 @@ use limits::Limits;
 use statement::Flow;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// User functions in sight, the newest last.
 type Functions = Arc<Vec<Arc<FunctionDef>>>;
@@ -256,6 +257,10 @@ impl Host for Interpreter<'_> {
 
     fn late(&mut self) -> Option<u64> {
         self.host.late()
+    }
+
+    fn sleep(&mut self, time: Duration) -> Result<()> {
+        self.host.sleep(time)
     }
 
     fn chance(&mut self) -> Option<u64> {

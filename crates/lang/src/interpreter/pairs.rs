@@ -31,7 +31,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         "corrMatrix",
         "X",
         "The correlation of each column of a matrix with each.",
-        ("flatten(round(corrMatrix(matrix(1 2 3, 3 2 1))))", "[1,-1,-1,1]"),
+        ("flatten(corrMatrix(matrix(1 2 3, 3 2 1)))", "[1,-1,-1,1]"),
         |host, args| of_columns("corrMatrix", "corr", host, args),
     ),
     script(

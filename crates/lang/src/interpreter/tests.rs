@@ -7,6 +7,7 @@ use crate::value::{Args, Host, Object, Table, Value};
 use proptest::prelude::*;
 use std::any::Any;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A host that knows one kind of object and notes what is asked of it.
 #[derive(Default)]
@@ -41,6 +42,11 @@ impl Host for Notes {
             let stream = Value::Object(Arc::new(Stream));
             Ok(if name == "fork" { Value::Tuple(vec![stream.clone(), stream]) } else { stream })
         })
+    }
+
+    fn sleep(&mut self, time: Duration) -> Result<(), Diagnostic> {
+        self.0.push(format!("slept {} ms", time.as_millis()));
+        Ok(())
     }
 
     fn names(&self) -> Vec<&'static str> {
@@ -184,7 +190,7 @@ fn dictionaries_tables_and_vectors_are_changed_by_index() {
 fn each_example_of_a_script_function_gives_what_is_printed() {
     let scripts = crate::library::all().filter(|function| matches!(function.form, crate::function::Form::Script(_)));
     // There is no clock here.
-    for function in scripts.filter(|function| !matches!(function.name, "now" | "today" | "sleep")) {
+    for function in scripts.filter(|function| !matches!(function.name, "now" | "today")) {
         check(&[function.example]);
     }
 }
@@ -402,6 +408,17 @@ fn a_script_that_takes_too_long_is_ended() {
     let source = Source::new("test", "print(`late); while (true) { try { while (true) {} } catch (ex) {} }");
     let errors = Session::new().run(&source, &mut Notes::default()).expect_err("it never ends");
     assert_eq!(errors[0].message, "script took too long: limit_ms=`7`");
+}
+
+#[test]
+fn a_script_sleeps_a_little_at_a_time() {
+    let mut host = Notes::default();
+    let slept = Session::new().run(&Source::new("test", "sleep(25); sleep(0)"), &mut host);
+    assert!(slept.is_ok() && host.0 == ["slept 10 ms", "slept 10 ms", "slept 5 ms"], "{:?}", host.0);
+    let source = Source::new("test", "print(`late); sleep(9999999999)");
+    let errors = Session::new().run(&source, &mut Notes::default()).expect_err("it is late");
+    assert_eq!(errors[0].message, "script took too long: limit_ms=`7`");
+    refused(&[("sleep(-1)", "test:1:1: a whole number from 0 on is wanted: milliseconds=`-1`")]);
 }
 
 #[test]

@@ -231,7 +231,10 @@ impl Summary for Joint {
             JointOf::Covar => Some(slot.xy / (n - 1.0)),
             JointOf::Corr => {
                 let flat = slot.xx / (n - 1.0) < 1e-12 || slot.yy / (n - 1.0) < 1e-12;
-                (!flat).then(|| slot.xy / (slot.xx.sqrt() * slot.yy.sqrt()))
+                // Of a column with itself the root of the product is exact; of a product out of range it is not.
+                let product = slot.xx * slot.yy;
+                let root = if product.is_normal() { product.sqrt() } else { slot.xx.sqrt() * slot.yy.sqrt() };
+                (!flat).then(|| (slot.xy / root).clamp(-1.0, 1.0))
             }
             _ if slot.yy == 0.0 => None,
             JointOf::Beta => Some(slot.xy / slot.yy),
