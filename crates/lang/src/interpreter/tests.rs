@@ -341,6 +341,8 @@ fn functions_take_defaults_names_and_partial_applications() {
         ("def f(mutable q) { q[0] = 99 }; w = 1 2; f(w); w", "[99,2]"),
         ("def f(a) { return a, a * 2 }; x, y = f(4); y", "8"),
         ("each(x -> x * 2, 1 2 3)", "[2,4,6]"),
+        // Rows without a value have no weight, however great the others are.
+        ("mvar([1e200, , 1e200, 1e200], 3, 1)", "[,,0,0]"),
         ("accumulate(add, 1 2 3)", "[1,3,6]"),
         ("reduce(sub, 1 2 3, 10)", "4"),
         ("moving(sum, 1 2 3, 2)", "[,3,5]"),

@@ -52,7 +52,9 @@ impl Summary for Spread {
         let n = into.n + from.n;
         let part = if n == 0.0 { 0.0 } else { from.n / n };
         let delta = from.mean - into.mean;
-        into.m2 += from.m2 + delta * delta * into.n * part;
+        // The square of a great number is infinite, also where it has no weight.
+        let between = if into.n * from.n == 0.0 { 0.0 } else { delta * delta * into.n * part };
+        into.m2 += from.m2 + between;
         into.mean += delta * part;
         into.n = n;
     }
@@ -109,25 +111,25 @@ impl Summary for Shape {
     }
     #[inline(always)]
     fn merge(&self, into: &mut ShapeSlot, from: &ShapeSlot) {
-        if into.n == 0.0 || from.n == 0.0 {
-            if into.n == 0.0 {
-                into.clone_from(from);
-            }
-            return;
-        }
         let (a, b) = (into.clone(), from);
         let n = a.n + b.n;
         let delta = b.mean - a.mean;
-        let per = delta / n;
+        let per = if n == 0.0 { 0.0 } else { delta / n };
+        // Powers of a great number are infinite, also where they have no weight.
+        let none = a.n * b.n == 0.0;
+        let between = |term: f64| if none { 0.0 } else { term };
         into.n = n;
-        into.mean = a.mean + per * b.n;
-        into.m2 = a.m2 + b.m2 + delta * per * a.n * b.n;
-        into.m3 = a.m3 + b.m3 + delta * per * per * a.n * b.n * (a.n - b.n) + 3.0 * per * (a.n * b.m2 - b.n * a.m2);
+        into.mean = if a.n == 0.0 { b.mean } else { a.mean + per * b.n };
+        into.m2 = a.m2 + b.m2 + between(delta * per * a.n * b.n);
+        into.m3 =
+            a.m3 + b.m3 + between(delta * per * per * a.n * b.n * (a.n - b.n) + 3.0 * per * (a.n * b.m2 - b.n * a.m2));
         into.m4 = a.m4
             + b.m4
-            + delta * per * per * per * a.n * b.n * (a.n * a.n - a.n * b.n + b.n * b.n)
-            + 6.0 * per * per * (a.n * a.n * b.m2 + b.n * b.n * a.m2)
-            + 4.0 * per * (a.n * b.m3 - b.n * a.m3);
+            + between(
+                delta * per * per * per * a.n * b.n * (a.n * a.n - a.n * b.n + b.n * b.n)
+                    + 6.0 * per * per * (a.n * a.n * b.m2 + b.n * b.n * a.m2)
+                    + 4.0 * per * (a.n * b.m3 - b.n * a.m3),
+            );
     }
     #[inline(always)]
     fn result(&self, slot: &ShapeSlot) -> Option<f64> {
@@ -140,13 +142,13 @@ impl Summary for Shape {
             if n < 3.0 {
                 return None;
             }
-            let plain = slot.m4 / (n * variance * variance);
+            let plain = slot.m4 / (slot.m2 * variance);
             if self.biased {
                 return Some(plain);
             }
             (n > 3.0).then(|| (n - 1.0) / ((n - 2.0) * (n - 3.0)) * ((n + 1.0) * plain - 3.0 * (n - 1.0)) + 3.0)
         } else {
-            let plain = slot.m3 / (n * variance * variance.sqrt());
+            let plain = slot.m3 / (slot.m2 * variance.sqrt());
             if self.biased {
                 return Some(plain);
             }

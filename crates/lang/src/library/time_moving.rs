@@ -179,29 +179,60 @@ struct InTurns<S> {
 
 /// The rows of one key that are still within the window.
 ///
-/// `before` are the rows before the last turn, the oldest last, each summed up to the turn; `since` those after it,
-/// single, and `start` their sum.
+/// `before[gone..]` are the rows before the last turn, each summed up to the turn; `since` those after it, single, and
+/// `start` their sum.
 #[derive(Clone)]
 struct Turns<E> {
     before: Vec<(i64, u32, E)>,
+    /// How many of `before` have left the window.
+    gone: usize,
     since: Vec<(i64, u32, E)>,
     start: (u32, E),
 }
 
 impl<E: Default> Default for Turns<E> {
     fn default() -> Turns<E> {
-        Turns { before: vec![], since: vec![], start: (0, E::default()) }
+        Turns { before: vec![], gone: 0, since: vec![], start: (0, E::default()) }
     }
 }
 
 impl<E: Wire> Wire for Turns<E> {
     fn put(&self, to: &mut Writer) {
-        self.before.put(to);
+        let within = &self.before[self.gone..];
+        (within.len() as u64).put(to);
+        within.iter().for_each(|row| row.put(to));
         self.since.put(to);
         self.start.put(to);
     }
     fn get(from: &mut Reader) -> Result<Turns<E>> {
-        Ok(Turns { before: Vec::get(from)?, since: Vec::get(from)?, start: Wire::get(from)? })
+        Ok(Turns { before: Vec::get(from)?, gone: 0, since: Vec::get(from)?, start: Wire::get(from)? })
+    }
+}
+
+impl<E: Default> Turns<E> {
+    /// Lets the rows go that are so old, as far as they stand before the turn.
+    #[inline(always)]
+    fn let_go(&mut self, is_old: impl Fn(i64) -> bool) {
+        while self.before.get(self.gone).is_some_and(|(time, ..)| is_old(*time)) {
+            if std::mem::needs_drop::<E>() {
+                self.before[self.gone].2 = E::default();
+            }
+            self.gone += 1;
+        }
+    }
+
+    /// A turn: all rows since the last one are summed from the newest to the oldest.
+    #[inline(always)]
+    fn turn(&mut self, summary: &impl Summary<Slot = E>) {
+        std::mem::swap(&mut self.before, &mut self.since);
+        self.since.clear();
+        (self.gone, self.start) = (0, (0, E::default()));
+        for place in (1..self.before.len()).rev() {
+            let (older, newer) = self.before.split_at_mut(place);
+            let older = &mut older[place - 1];
+            older.1 += newer[0].1;
+            summary.merge(&mut older.2, &newer[0].2);
+        }
     }
 }
 
@@ -209,6 +240,7 @@ impl<S: Summary> Step for InTurns<S> {
     type In = Timed<S::In>;
     type Key = Turns<S::Slot>;
     type Out = S::Out;
+    #[inline(always)]
     fn step(&self, key: &mut Turns<S::Slot>, row: Option<Timed<S::In>>) -> Option<S::Out> {
         let summary = &self.summary;
         let Timed { time, value } = row?;
@@ -227,35 +259,25 @@ impl<S: Summary> Step for InTurns<S> {
             None => {}
         }
         key.since.push((time, single.0, single.1));
-        let gone = |oldest: i64| oldest <= time.saturating_sub(self.span);
-        loop {
-            while key.before.last().is_some_and(|(oldest, ..)| gone(*oldest)) {
-                key.before.pop();
-            }
-            if !key.before.is_empty() || !key.since.first().is_some_and(|(oldest, ..)| gone(*oldest)) {
-                break;
-            }
-            // A turn: all rows since the last one are summed from the newest to the oldest.
-            for (time, mut valid, mut slot) in key.since.drain(..).rev() {
-                if let Some((_, newer_valid, newer)) = key.before.last() {
-                    valid += newer_valid;
-                    summary.merge(&mut slot, newer);
-                }
-                key.before.push((time, valid, slot));
-            }
-            key.start = (0, S::Slot::default());
+        let is_old = |oldest: i64| oldest <= time.saturating_sub(self.span);
+        key.let_go(is_old);
+        if key.gone == key.before.len() && key.since.first().is_some_and(|(oldest, ..)| is_old(*oldest)) {
+            key.turn(summary);
+            key.let_go(is_old);
         }
-        let (mut valid, mut window) = (0, S::Slot::default());
-        if let Some((_, count, slot)) = key.before.last() {
-            (valid, window) = (*count, slot.clone());
+        let (valid, rest) = match key.before.get(key.gone) {
+            Some((_, valid, rest)) => (*valid, rest.clone()),
+            None => (0, S::Slot::default()),
+        };
+        if valid + key.start.0 < self.valid_min {
+            return None;
         }
+        let mut window = rest;
         summary.merge(&mut window, &key.start.1);
-        valid += key.start.0;
-        if valid >= self.valid_min { summary.result(&window) } else { None }
+        summary.result(&window)
     }
 }
 
-/// The rows of one key within the window, and their values sorted.
 #[derive(Clone, Default)]
 struct InWindow {
     rows: VecDeque<(i64, Option<f64>)>,
