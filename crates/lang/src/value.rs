@@ -423,8 +423,8 @@ impl Table {
             kept.iter().for_each(|&row| places.entry(hashes[row as usize]).or_default().push(row));
             places
         });
-        for row in before.rows()..all.rows() {
-            let alike = places.entry(hashes[row]).or_default();
+        for (row, hash) in hashes.iter().enumerate().skip(before.rows()) {
+            let alike = places.entry(*hash).or_default();
             let same = |place: &&u32| keys.iter().all(|key| key.get(kept[**place as usize] as usize) == key.get(row));
             match alike.iter().find(same) {
                 Some(&place) if !self.rule.stream => kept[place as usize] = row as u32,

@@ -1,7 +1,8 @@
 //! Aggregate functions: one value for many rows, with a state for each of many groups.
 
-use super::item::{Input, Item, Output, Reading, Vocabulary};
+use super::item::{Input, Item, Reading, Vocabulary};
 use super::operator;
+use super::output::Output;
 use super::sorted::Sorted;
 use super::statistic::{self as st, Use};
 use super::summary::Summary;

@@ -1,6 +1,7 @@
 //! What all functions with a state by key share: the state of each key in a paged vector, and one loop over the rows.
 
-use super::item::{Gather, Input, Item, Output, Reading, Vocabulary, Wire};
+use super::item::{Input, Item, Reading, Vocabulary, Wire};
+use super::output::{Gather, Output};
 use crate::diagnostic::Diagnostic;
 use crate::function::{Result, State};
 use data::{Column, Paged, Type};

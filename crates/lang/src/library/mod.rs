@@ -20,6 +20,7 @@ mod moments;
 mod moving;
 mod null;
 mod operator;
+mod output;
 mod ranking;
 mod row;
 mod sequence;

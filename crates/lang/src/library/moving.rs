@@ -6,8 +6,9 @@
 
 use super::cumulative::Rank;
 use super::entry::state;
-use super::item::{Item, Lists, Output, Reader, Wire, Writer, by_class, wire};
+use super::item::{Item, Reader, Wire, Writer, by_class, wire};
 use super::keyed::{Gives, Keyed, Several, Step, refuse};
+use super::output::{Lists, Output};
 use super::settings::{choice, flag, need_number, numbers, setting, whole, window};
 use super::sorted::{InOrder, Sorted, Values};
 use super::statistic::{self as st, Use};

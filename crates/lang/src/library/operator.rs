@@ -9,7 +9,8 @@
 use super::cast::{convert, is_bytes, rescale};
 use super::complex;
 use super::entry::row;
-use super::item::{Item, Output, Reading, Vocabulary, by_class, order_scalars};
+use super::item::{Item, Reading, Vocabulary, by_class, order_scalars};
+use super::output::Output;
 use super::sequence::difference_type;
 use super::settings::setting;
 use crate::diagnostic::Diagnostic;

@@ -1,8 +1,9 @@
 //! The order of a column's rows, and the ranks of its values.
 
 use super::cast::convert;
-use super::item::{Item, Output, Vocabulary, order_scalars};
+use super::item::{Item, Vocabulary, order_scalars};
 use super::keyed::refuse;
+use super::output::Output;
 use super::settings::{choice, flag, need_number, whole};
 use crate::function::{Argument, Result};
 use data::arrow::buffer::{NullBuffer, ScalarBuffer};

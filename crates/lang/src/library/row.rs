@@ -2,9 +2,10 @@
 
 use super::aggregate::Collect;
 use super::cast::convert;
-use super::item::{Input, Output, Reading, Vocabulary};
+use super::item::{Input, Reading, Vocabulary};
 use super::keyed::refuse;
 use super::operator::common_type;
+use super::output::Output;
 use super::ranking::{Order, Ranking};
 use super::sequence::{push_all, turned};
 use super::sorted::Sorted;

@@ -5,10 +5,11 @@
 
 use super::cumulative::Rank;
 use super::entry::state;
-use super::item::{Item, Lists, Reader, Timed, Wire, Writer, by_class, wire};
+use super::item::{Item, Reader, Timed, Wire, Writer, by_class, wire};
 use super::keyed::{Gives, Keyed, Step, refuse};
 use super::math::duration_in;
 use super::moving::array_of;
+use super::output::Lists;
 use super::settings::{choice, flag, need_number, setting, whole};
 use super::sorted::{InOrder, Sorted, Values};
 use super::statistic::{self as st, Use};

@@ -2,9 +2,10 @@
 
 use super::cast::convert;
 use super::entry::script;
-use super::item::{Item, Output, Vocabulary};
+use super::item::{Item, Vocabulary};
 use super::keyed::refuse;
 use super::operator::common_type;
+use super::output::Output;
 use super::ranking::{Order, Ranking, sorted};
 use super::settings::{choice, flag, need_number, number, numbers, setting, whole};
 use super::sorted::{Percentile, Sorted};
