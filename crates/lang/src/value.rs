@@ -386,6 +386,10 @@ impl Table {
             let error = Diagnostic::new("rows and columns of a stream table stay as they are; rows can only be added");
             return Err(error.help("take a copy that can be changed: `select * from t`"));
         }
+        if self.rule.keys.is_empty() {
+            *self.content.lock() = Content { rows, places: None };
+            return Ok(());
+        }
         let count = rows.rows();
         let new = Table { rule: self.rule.clone(), ..Table::new(Batch::empty(rows.schema().clone())) };
         new.add(rows)?;

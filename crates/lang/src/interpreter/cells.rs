@@ -7,7 +7,7 @@
 
 use super::Interpreter;
 use super::containers::{cast, column_of};
-use super::index::{NOWHERE, Places, places};
+use super::index::{NOWHERE, Places, met, places};
 use crate::diagnostic::Diagnostic;
 use crate::function::Result;
 use crate::matrix::{COLUMN_BYTES, Matrix};
@@ -75,13 +75,6 @@ fn truths<'a>(matrix: &Matrix, index: &'a [Option<Value>]) -> Option<&'a Matrix>
         [Some(Value::Matrix(truths))] if truths.ty() == Type::Bool && truths.shape() == matrix.shape() => Some(truths),
         _ => None,
     }
-}
-
-/// The rows where a column of truth values is true.
-fn met(column: &Column) -> Vec<u32> {
-    (0..column.len() as u32)
-        .filter(|&row| !column.is_null(row as usize) && column.bools().value(row as usize))
-        .collect()
 }
 
 /// `matrix[index]`

@@ -130,10 +130,7 @@ pub(super) fn places(place: &Value, len: usize) -> Result<Places> {
                 _ => Err(Diagnostic::new(format!("a range of elements needs whole numbers: found=`{place}`"))),
             }
         }
-        Value::Vector(column) if column.ty() == Type::Bool && column.len() == len => {
-            let chosen = (0..len).filter(|&row| !column.is_null(row) && column.bools().value(row));
-            Ok(Places::Many(chosen.map(|row| row as u32).collect()))
-        }
+        Value::Vector(column) if column.ty() == Type::Bool && column.len() == len => Ok(Places::Many(met(column))),
         Value::Vector(column) if column.ty().is_integer() => {
             let index = |row: usize| match column.get(row) {
                 Scalar::Int(index) => within(index).map_or(NOWHERE, |index| index as u32),
@@ -143,6 +140,12 @@ pub(super) fn places(place: &Value, len: usize) -> Result<Places> {
         }
         other => Err(Diagnostic::new(format!("not an index: found=`{}`", other.kind()))),
     }
+}
+
+/// The rows where a column of truth values is true.
+pub(super) fn met(truths: &Column) -> Vec<u32> {
+    let is_met = |row: &u32| !truths.is_null(*row as usize) && truths.bools().value(*row as usize);
+    (0..truths.len() as u32).filter(is_met).collect()
 }
 
 /// How many elements a value has, those of a matrix being its columns; `None` if it is a scalar.

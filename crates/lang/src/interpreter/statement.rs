@@ -227,13 +227,8 @@ pub(crate) fn turns(values: &Value) -> Result<usize> {
             let (from, to) = (from.as_i64().ok_or_else(wrong)?, to.as_i64().ok_or_else(wrong)?);
             usize::try_from(to.saturating_sub(from)).unwrap_or(0)
         }
-        Value::Vector(column) => column.len(),
-        Value::Tuple(values) => values.len(),
-        Value::Matrix(matrix) => matrix.columns().len(),
-        Value::Dict(dict) => dict.lock().entries.len(),
-        Value::Table(table) => table.batch().rows(),
         Value::Scalar(..) => 1,
-        _ => return Err(wrong()),
+        values => super::index::length(values).ok_or_else(wrong)?,
     })
 }
 

@@ -466,10 +466,17 @@ impl<T: Wire> Wire for Option<T> {
     }
 }
 
+impl Writer<'_> {
+    /// Writes how many values there are, and each of them; a `Vec` reads them.
+    pub fn put_all<'v, T: Wire + 'v>(&mut self, values: impl ExactSizeIterator<Item = &'v T>) {
+        (values.len() as u64).put(self);
+        values.for_each(|value| value.put(self));
+    }
+}
+
 impl<T: Wire> Wire for Vec<T> {
     fn put(&self, to: &mut Writer) {
-        (self.len() as u64).put(to);
-        self.iter().for_each(|value| value.put(to));
+        to.put_all(self.iter());
     }
     fn get(from: &mut Reader) -> Result<Vec<T>> {
         let count = u64::get(from)?;
@@ -479,8 +486,7 @@ impl<T: Wire> Wire for Vec<T> {
 
 impl<T: Wire> Wire for std::collections::VecDeque<T> {
     fn put(&self, to: &mut Writer) {
-        (self.len() as u64).put(to);
-        self.iter().for_each(|value| value.put(to));
+        to.put_all(self.iter());
     }
     fn get(from: &mut Reader) -> Result<Self> {
         Ok(Vec::get(from)?.into())

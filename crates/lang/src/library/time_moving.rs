@@ -199,9 +199,7 @@ impl<E: Default> Default for Turns<E> {
 
 impl<E: Wire> Wire for Turns<E> {
     fn put(&self, to: &mut Writer) {
-        let within = &self.before[self.gone..];
-        (within.len() as u64).put(to);
-        within.iter().for_each(|row| row.put(to));
+        to.put_all(self.before[self.gone..].iter());
         self.since.put(to);
         self.start.put(to);
     }
